@@ -1,0 +1,96 @@
+# make            the programs, at the repository root (float)
+# make test       all fast tests; make test-long adds mutations and kills
+# make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
+# make lint       format, layering, documentation that names code
+# Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+MARCH ?= native
+WERROR ?= -Werror
+BUILD ?= build
+EXTRA ?=
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wdouble-promotion \
+           -Wvla -Wpointer-arith -Wwrite-strings $(WERROR)
+# No -ffast-math: sums are reordered only where `omp simd reduction` says so. docs/performance.md tells why
+# each of the three -f flags is needed by a vectorised loop.
+CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -march=$(MARCH) -fopenmp -ffp-contract=fast -fno-math-errno \
+         -fno-trapping-math -I. $(WARNINGS) $(EXTRA)
+LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
+
+MODULES  = base tokenizer data model run decoding training study
+SOURCES  = $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
+PROGRAMS = $(patsubst %.c,%,$(wildcard train.c translate.c evaluate.c tokenize.c gradcheck.c inspect.c bench.c))
+
+# tests/gradient_*.c need double, tests/test_*.c float; tests/both_*.c run in each.
+# tests/support/ is linked into all of them.
+SUPPORT      = $(wildcard tests/support/*.c)
+TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
+TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
+
+.PHONY: all tests test test-long asan ubsan tsan debug lint format clean
+all: $(PROGRAMS)
+
+$(BUILD)/float/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/double/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
+
+$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+# The programs are float; a sanitizer build (BUILD elsewhere) leaves those at the root alone.
+ifeq ($(BUILD),build)
+$(PROGRAMS): %: build/float/%.o build/float/libtandem.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+endif
+$(BUILD)/programs/%: $(BUILD)/float/%.o $(BUILD)/float/libtandem.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/float/tests/%: $(BUILD)/float/tests/%.o $(SUPPORT:%.c=$(BUILD)/float/%.o) $(BUILD)/float/libtandem.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+$(BUILD)/double/tests/%: $(BUILD)/double/tests/%.o $(SUPPORT:%.c=$(BUILD)/double/%.o) $(BUILD)/double/libtandem.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%)
+tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
+
+# Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
+test: tests
+	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
+test-long: test
+	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
+
+asan:
+	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"
+ubsan:
+	$(MAKE) test BUILD=build/ubsan EXTRA="-fsanitize=undefined -fno-sanitize-recover=all"
+tsan:
+	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
+	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread"
+debug:
+	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"
+
+C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch])
+lint:
+	scripts/lint.sh $(C_FILES)
+format:
+	clang-format -i $(C_FILES)
+clean:
+	rm -rf build $(PROGRAMS)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,96 @@
+#include "base/arena.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#    define TANDEM_ASAN 1
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define TANDEM_ASAN 1
+#    endif
+#endif
+#ifdef TANDEM_ASAN
+#    include <sanitizer/asan_interface.h>
+#    define poison(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#    define unpoison(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#    define poison(p, n) ((void)(p), (void)(n))
+#    define unpoison(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { ALIGN = 64, BLOCK_BYTES = 4 << 20 };
+
+struct ArenaBlock {
+    ArenaBlock *next;
+    size_t size, used; /* of the bytes that follow this header, both multiples of ALIGN */
+};
+
+/* The header takes one whole alignment unit, so that the bytes behind it are aligned. */
+static char *block_bytes(ArenaBlock *block) { return (char *)block + ALIGN; }
+
+static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+void arena_init(Arena *arena, const char *purpose) { *arena = (Arena){.purpose = purpose}; }
+
+void arena_free(Arena *arena) {
+    for (ArenaBlock *block = arena->first; block != NULL;) {
+        ArenaBlock *next = block->next;
+        unpoison(block, ALIGN + block->size);
+        memory_free(block);
+        block = next;
+    }
+    *arena = (Arena){.purpose = arena->purpose};
+}
+
+ArenaMark arena_mark(const Arena *arena) {
+    return (ArenaMark){arena->current, arena->current ? arena->current->used : 0, arena->last};
+}
+
+void arena_release(Arena *arena, ArenaMark mark) {
+    for (ArenaBlock *block = mark.block ? mark.block : arena->first; block != NULL; block = block->next) {
+        size_t keep = block == mark.block ? mark.used : 0;
+        poison(block_bytes(block) + keep, block->used - keep);
+        block->used = keep;
+        if (block == arena->current) break;
+    }
+    arena->current = mark.block ? mark.block : arena->first;
+    arena->last = mark.last;
+}
+
+/* Makes `current` a block with `bytes` free: the current one, the next in the chain, or a new one between. */
+static void make_room(Arena *arena, size_t bytes) {
+    ArenaBlock *block = arena->current;
+    if (block != NULL && block->size - block->used >= bytes) return;
+    ArenaBlock *next = block ? block->next : NULL;
+    if (next == NULL || next->size < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        ArenaBlock *fresh = memory_alloc(1, ALIGN + size, arena->purpose);
+        *fresh = (ArenaBlock){.next = next, .size = size};
+        poison(block_bytes(fresh), size);
+        if (block != NULL) block->next = fresh;
+        if (arena->first == NULL) arena->first = fresh;
+        next = fresh;
+    }
+    arena->current = next;
+}
+
+void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name,
+                 const char *function, const char *file) {
+    assert(cols == 0 || rows < ((size_t)1 << 48) / cols);
+    size_t header = round_up(sizeof(ArenaRecord));
+    size_t bytes = header + round_up(rows * cols * element_size);
+    make_room(arena, bytes);
+    char *start = block_bytes(arena->current) + arena->current->used;
+    arena->current->used += bytes;
+    unpoison(start, bytes);
+    ArenaRecord *record = (ArenaRecord *)start;
+    *record = (ArenaRecord){name, function, file, rows, cols, element_size, arena->last, start + header};
+    arena->last = record;
+#ifdef TANDEM_DEBUG
+    memset(record->data, 0xFF, rows * cols * element_size); /* all bits set is a NaN */
+#endif
+    return record->data;
+}

@@ -1,0 +1,52 @@
+/* A named arena: activations are taken where they are computed, listed by name, and released together.
+ *
+ * It is a chain of blocks that are kept, so pointers never move and a warm arena touches no fresh pages.
+ * Every allocation is preceded by a record of its name, shape, function and file; a tracer walks them.
+ * Memory is not cleared; debug builds fill it with NaN, and AddressSanitizer sees released memory as
+ * poisoned. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+#include "base/real.h"
+
+typedef struct ArenaRecord {
+    const char *name, *function, *file;
+    size_t rows, cols;            /* shape in elements */
+    size_t element_size;          /* bytes */
+    struct ArenaRecord *previous; /* the allocation before; NULL at the first */
+    void *data;
+} ArenaRecord;
+
+typedef struct ArenaBlock ArenaBlock;
+
+typedef struct Arena {
+    ArenaBlock *first, *current;
+    ArenaRecord *last;   /* newest live allocation */
+    const char *purpose; /* for the message when memory runs out */
+} Arena;
+
+typedef struct ArenaMark {
+    ArenaBlock *block;
+    size_t used;
+    ArenaRecord *last;
+} ArenaMark;
+
+void arena_init(Arena *arena, const char *purpose);
+void arena_free(Arena *arena);
+
+/* Everything allocated after the mark is released; the blocks are kept. */
+ArenaMark arena_mark(const Arena *arena);
+void arena_release(Arena *arena, ArenaMark mark);
+
+void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name,
+                 const char *function, const char *file);
+
+/* [rows, cols] reals (ints, or items of any type), named where they are computed. */
+#define arena_reals(arena, name, rows, cols) \
+    ((real *)arena_take(arena, (size_t)(rows), (size_t)(cols), sizeof(real), name, __func__, __FILE__))
+#define arena_array(arena, type, name, count) \
+    ((type *)arena_take(arena, (size_t)(count), 1, sizeof(type), name, __func__, __FILE__))
+
+#endif

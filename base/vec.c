@@ -1,0 +1,52 @@
+#include "base/vec.h"
+
+real vec_sum(const real *x, int n) {
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < n; i++) sum += x[i];
+    return sum;
+}
+
+real vec_dot(const real *x, const real *y, int n) {
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+real vec_max(const real *x, int n) {
+    real most = x[0];
+#pragma omp simd reduction(max : most)
+    for (int i = 1; i < n; i++) most = x[i] > most ? x[i] : most;
+    return most;
+}
+
+void vec_add(real *y, const real *x, int n) {
+    for (int i = 0; i < n; i++) y[i] += x[i];
+}
+
+void vec_scale(real *x, real a, int n) {
+    for (int i = 0; i < n; i++) x[i] *= a;
+}
+
+void vec_fill(real *x, real a, int n) {
+    for (int i = 0; i < n; i++) x[i] = a;
+}
+
+real vec_exp_sum(real *y, const real *x, real shift, int n) {
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < n; i++) {
+        real e = real_exp(x[i] - shift);
+        y[i] = e;
+        sum += e;
+    }
+    return sum;
+}
+
+double vec_sum_squares(const real *x, int64_t n) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
+    return sum;
+}
