@@ -21,7 +21,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
            -Wvla -Wpointer-arith -Wwrite-strings $(WERROR)
 # No -ffast-math: sums are reordered only where `omp simd reduction` says so. docs/performance.md tells why
 # each of the three -f flags is needed by a vectorised loop.
-CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -march=$(MARCH) -fopenmp -ffp-contract=fast -fno-math-errno \
+CFLAGS = -std=c11 -D_GNU_SOURCE -O3 -g -march=$(MARCH) -fopenmp -ffp-contract=fast -fno-math-errno \
          -fno-trapping-math -I. $(WARNINGS) $(EXTRA)
 LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 

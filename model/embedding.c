@@ -1,0 +1,56 @@
+#include "model/embedding.h"
+
+#include "base/memory.h"
+#include "base/vec.h"
+
+void positions_init(Positions *p, int rows, int width) {
+    *p = (Positions){rows, width, memory_alloc((size_t)rows * (size_t)width, sizeof(real), "position table")};
+    for (int pos = 0; pos < rows; pos++) position_row(p->table + (size_t)pos * width, pos, width);
+}
+
+void positions_free(Positions *p) {
+    memory_free(p->table);
+    *p = (Positions){0};
+}
+
+void position_row(real *row, int pos, int D) {
+    int half = D / 2;
+    for (int j = 0; j < half; j++) {
+        double angle = pos / pow(10000.0, 2.0 * j / D);
+        row[j] = (real)sin(angle);
+        row[half + j] = (real)cos(angle);
+    }
+}
+
+void embedding_forward(real *x, const int *ids, const Packed *rows, int first, const Embedding *p,
+                       const Positions *positions) {
+    int D = p->width;
+    real scale = sqrt((real)D);
+    for (int s = 0; s < rows->sentences; s++) {
+        for (int n = rows->offset[s]; n < rows->offset[s + 1]; n++) {
+            real *x_n = x + (size_t)n * D;
+            const real *E_n = p->E + (size_t)ids[n] * D;
+            int pos = first + n - rows->offset[s];
+            if (pos < positions->rows)
+                memcpy(x_n, positions->table + (size_t)pos * D, (size_t)D * sizeof(real));
+            else
+                position_row(x_n, pos, D);
+            for (int d = 0; d < D; d++) x_n[d] += scale * E_n[d];
+        }
+    }
+}
+
+/* Forward     x_nd = sqrt(D) E[id_n]_d + position_nd
+ * Given       dx.   Wanted  dE.
+ * Derivation  Row v of E is read by every n with id_n = v:  dE_vd = sqrt(D) sum_{n: id_n = v} dx_nd.
+ *             Positions are constants. A tied matrix receives this on top of the output layer's gradient.
+ * Saved       nothing but the ids. */
+void embedding_backward(Embedding *dp, const real *dx, const int *ids, int N) {
+    int D = dp->width;
+    real scale = sqrt((real)D);
+    for (int n = 0; n < N; n++) {
+        real *dE_n = dp->E + (size_t)ids[n] * D;
+        const real *dx_n = dx + (size_t)n * D;
+        for (int d = 0; d < D; d++) dE_n[d] += scale * dx_n[d];
+    }
+}
