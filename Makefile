@@ -2,7 +2,7 @@
 # make test       all fast tests; make test-long adds mutations and kills
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make lint       format, layering, documentation that names code
-# Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=
+# Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=, V=1 (show the commands)
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -16,6 +16,10 @@ MARCH ?= native
 WERROR ?= -Werror
 BUILD ?= build
 EXTRA ?=
+V ?= 0
+ifeq ($(V),0)
+Q = @
+endif
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wdouble-promotion \
            -Wvla -Wpointer-arith -Wwrite-strings $(WERROR)
@@ -40,31 +44,39 @@ all: $(PROGRAMS)
 
 $(BUILD)/float/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	@echo 'CC  $@'
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
+	@echo 'CC  $@'
+	$(Q)$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
 
 $(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o)
 	@rm -f $@
-	ar rcs $@ $^
+	@echo 'AR  $@'
+	$(Q)ar rcs $@ $^
 $(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o)
 	@rm -f $@
-	ar rcs $@ $^
+	@echo 'AR  $@'
+	$(Q)ar rcs $@ $^
 
 # The programs are float; a sanitizer build (BUILD elsewhere) leaves those at the root alone.
 ifeq ($(BUILD),build)
 $(PROGRAMS): %: build/float/%.o build/float/libtandem.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 endif
 $(BUILD)/programs/%: $(BUILD)/float/%.o $(BUILD)/float/libtandem.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/float/tests/%: $(BUILD)/float/tests/%.o $(SUPPORT:%.c=$(BUILD)/float/%.o) $(BUILD)/float/libtandem.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 $(BUILD)/double/tests/%: $(BUILD)/double/tests/%.o $(SUPPORT:%.c=$(BUILD)/double/%.o) $(BUILD)/double/libtandem.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%)
 tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)

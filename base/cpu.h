@@ -1,0 +1,12 @@
+/* The processors that this process may use. */
+#ifndef BASE_CPU_H
+#define BASE_CPU_H
+
+/* Physical cores within the process's affinity and its cgroup's quota, at least 1: hyperthreads of one core share its
+ * arithmetic units, so a second one gains nothing here. */
+int cpu_cores(void);
+
+/* The processor's name as the system gives it, "unknown" where it does not. */
+const char *cpu_name(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* A linear layer for decoding whose result for a row does not depend on the rows beside it.
+ *
+ * OpenBLAS gives one row different bits for different row counts, so a translation could depend on its batch. Here
+ * every output is summed over k in one fixed order (tile.h), and the weights lie in panels of TILE_COLS outputs,
+ * packed once: panel p is [in, TILE_COLS], columns p TILE_COLS .. of W', the last one padded with zeros. */
+#ifndef DECODING_PACKED_LINEAR_H
+#define DECODING_PACKED_LINEAR_H
+
+#include "model/linear.h"
+
+typedef struct PackedLinear {
+    int in, out;
+    real *panels;  /* [panels, in, TILE_COLS] */
+    const real *b; /* [out] borrowed, or NULL */
+} PackedLinear;
+
+void packed_linear_init(PackedLinear *packed, const Linear *p);
+void packed_linear_free(PackedLinear *packed);
+
+/* y [N,out] = x [N,in] W' + b. */
+void packed_linear_forward(real *y, const real *x, const PackedLinear *p, int N);
+
+#endif

@@ -1,0 +1,120 @@
+/* ./train CONFIG.ini: trains a model, and goes on with a run that was stopped. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/version.h"
+#include "training/trainer.h"
+
+static const char USAGE[] =
+    "usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
+    "\n"
+    "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has "
+    "been\n"
+    "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n"
+    "\n"
+    "  --set section.key=value   overrides a key of the file; may be given several times\n"
+    "  --threads N               the same as --set train.threads=N\n"
+    "  --fresh                   moves an old run aside and starts over\n"
+    "  --help-config             prints every key with its meaning, range and default\n"
+    "  --help, --version\n";
+
+enum { OPTION_SET = 256, OPTION_THREADS, OPTION_FRESH, OPTION_HELP, OPTION_HELP_CONFIG, OPTION_VERSION };
+
+static const struct option OPTIONS[] = {{"set", required_argument, NULL, OPTION_SET},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"fresh", no_argument, NULL, OPTION_FRESH},
+                                        {"help", no_argument, NULL, OPTION_HELP},
+                                        {"help-config", no_argument, NULL, OPTION_HELP_CONFIG},
+                                        {"version", no_argument, NULL, OPTION_VERSION},
+                                        {NULL, 0, NULL, 0}};
+
+typedef struct Arguments {
+    const char *config;
+    const char **overrides; /* [count] */
+    int count;
+    bool fresh;
+} Arguments;
+
+/* -1: go on; otherwise the exit status. */
+static int parse(Arguments *a, int argc, char **argv) {
+    a->overrides = memory_alloc((size_t)argc, sizeof *a->overrides, "options");
+    for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
+        switch (option) {
+        case OPTION_SET:
+            a->overrides[a->count++] = optarg;
+            break;
+        case OPTION_THREADS: {
+            size_t size = strlen(optarg) + sizeof "train.threads=";
+            char *text = memory_alloc(size, 1, "options");
+            snprintf(text, size, "train.threads=%s", optarg);
+            a->overrides[a->count++] = text;
+            break;
+        }
+        case OPTION_FRESH:
+            a->fresh = true;
+            break;
+        case OPTION_HELP:
+            fputs(USAGE, stdout);
+            return 0;
+        case OPTION_HELP_CONFIG:
+            config_print_help(stdout);
+            return 0;
+        case OPTION_VERSION:
+            puts("train (Tandem) " TANDEM_VERSION);
+            return 0;
+        default:
+            fputs("train: see train --help\n", stderr);
+            return 2;
+        }
+    }
+    if (argc - optind != 1) {
+        fprintf(stderr, "train: %s; see train --help\n",
+                argc == optind ? "no configuration file was given" : "give one configuration file");
+        return 2;
+    }
+    a->config = argv[optind];
+    return -1;
+}
+
+static int finish(Trainer *t, TrainEnd end, const Error *error) {
+    static const char *const why[] = {[TRAIN_EPOCHS] = "all epochs done",
+                                      [TRAIN_UPDATES] = "all updates done",
+                                      [TRAIN_MINUTES] = "time is up",
+                                      [TRAIN_PATIENCE] = "no better validation within [valid] patience",
+                                      [TRAIN_SIGNAL] =
+                                          "stopped by a signal; the same command goes on from here"};
+    if (end == TRAIN_FAILED) {
+        log_line(&t->log, "%s", error->text);
+        return 1;
+    }
+    log_line(&t->log, "finished   %s: update %lld, %s; peak memory %.0f MB", why[end],
+             (long long)t->state.update, t->run.path, memory_peak_mb());
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    Arguments a = {0};
+    int status = parse(&a, argc, argv);
+    if (status >= 0) return status;
+    Error error = {""};
+    Config config;
+    Trainer trainer;
+    if (!config_load(&config, a.config, a.overrides, a.count, &error) ||
+        !trainer_open(&trainer, &config, a.fresh, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    TrainEnd end = trainer_run(&trainer, &error);
+    status = finish(&trainer, end, &error);
+    trainer_close(&trainer);
+    if (end == TRAIN_SIGNAL) { /* so that a script that called us stops too */
+        signal(trainer_signal(), SIG_DFL);
+        raise(trainer_signal());
+    }
+    return status;
+}

@@ -1,0 +1,16 @@
+#include "training/schedule.h"
+
+#include <assert.h>
+#include <math.h>
+
+double schedule_lr(ConfigSchedule schedule, double lr, int warmup, int64_t u) {
+    assert(u >= 1);
+    if (u < warmup) return lr * (double)u / warmup;
+    switch (schedule) {
+    case CONFIG_SCHEDULE_INVERSE_SQRT:
+        return lr * sqrt((warmup > 0 ? warmup : 1) / (double)u);
+    case CONFIG_SCHEDULE_CONSTANT:
+        return lr;
+    }
+    return lr;
+}

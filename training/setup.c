@@ -1,0 +1,195 @@
+/* From a configuration to a trainer that is ready for its next update; prints the plan. */
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "model/matmul.h"
+#include "run/file.h"
+#include "run/weights.h"
+#include "training/trainer.h"
+
+static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
+    const ConfigTokenizerSection *c = &t->config.tokenizer;
+    TokenizerOptions options = {c->type, c->vocab_size, c->normalization, c->lowercase, c->min_frequency};
+    return tokenizer_learn(texts, count, &options, error);
+}
+
+/* Loads the run's tokenizer where there is one, else learns it from texts and saves it. */
+static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *texts, int count,
+                                Error *error) {
+    char *path = run_path(t->run.path, file);
+    Tokenizer *tokenizer;
+    if (file_exists(path)) {
+        tokenizer = tokenizer_load(path, error);
+    } else {
+        log_progress(&t->log, "learning %d pieces ...", t->config.tokenizer.vocab_size);
+        tokenizer = learn(t, texts, count, error);
+        if (tokenizer != NULL && !tokenizer_save(tokenizer, path, error)) {
+            tokenizer_free(tokenizer);
+            tokenizer = NULL;
+        }
+    }
+    memory_free(path);
+    return tokenizer;
+}
+
+static bool get_tokenizers(Trainer *t, const ParallelText *text, Error *error) {
+    const Lines *both[2] = {&text->source, &text->target};
+    if (t->config.tokenizer.shared) {
+        t->source = t->target = tokenizer_for(t, RUN_TOKENIZER, both, 2, error);
+    } else {
+        t->source = tokenizer_for(t, RUN_TOKENIZER_SOURCE, both, 1, error);
+        if (t->source != NULL) t->target = tokenizer_for(t, RUN_TOKENIZER_TARGET, both + 1, 1, error);
+    }
+    return t->target != NULL;
+}
+
+static void print_corpus(Trainer *t, const char *name, const Corpus *c) {
+    log_line(
+        &t->log,
+        "%-10s %d pairs of %d lines (dropped: %d with an empty side, %d over %d tokens), %zu source and %zu "
+        "target tokens, longest %d and %d",
+        name, c->pairs, c->lines, c->empty_side, c->too_long, t->config.data.max_length, c->source.ids.count,
+        c->target.ids.count, c->longest_source, c->longest_target);
+}
+
+static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
+    const ConfigData *d = &t->config.data;
+    log_progress(&t->log, "encoding the corpus ...");
+    corpus_encode(&t->train, text, t->source, t->target, d->max_length);
+    print_corpus(t, "train", &t->train);
+    if (t->train.pairs == 0)
+        return error_set(error, "%s: no pair is left to train on; raise [data] max_length or check the files",
+                         d->train_source);
+    if (t->valid_text.source.count == 0) return true;
+    corpus_encode(&t->valid, &t->valid_text, t->source, t->target, d->max_length);
+    print_corpus(t, "valid", &t->valid);
+    if (t->valid.pairs == 0)
+        return error_set(error,
+                         "%s: no pair is left to validate on; raise [data] max_length or check the files",
+                         d->valid_source);
+    return true;
+}
+
+static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
+    const ConfigData *d = &t->config.data;
+    if (!parallel_text_read(text, d->train_source, d->train_target, error)) return false;
+    if (d->valid_source[0] == '\0' ||
+        parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error))
+        return true;
+    parallel_text_free(text);
+    return false;
+}
+
+static void make_model(Trainer *t) {
+    const ConfigTrain *c = &t->config.train;
+    ModelConfig m =
+        weights_model_config(&t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
+    t->table = transformer_table(&m);
+    t->slab = memory_alloc(t->table.total, sizeof(real),
+                           "parameters (lower [model] d_model or [tokenizer] vocab_size)");
+    transformer_init(&t->model, &m, t->slab);
+    transformer_positions_init(&t->positions, &m);
+    param_init(t->slab, &t->table, c->seed);
+    lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
+    adam_init(&t->adam, t->table.total, c->adam_beta1, c->adam_beta2, c->adam_eps);
+    batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
+    arena_init(&t->update, "ids of an update (lower [train] batch_tokens)");
+}
+
+static void print_plan(Trainer *t) {
+    const ConfigModel *m = &t->config.model;
+    const ConfigTrain *c = &t->config.train;
+    log_line(&t->log, "vocabulary %d%s%d pieces", tokenizer_vocab_size(t->source),
+             t->source == t->target ? " shared, " : " source and ", tokenizer_vocab_size(t->target));
+    log_line(
+        &t->log,
+        "model      %d+%d layers, width %d, %d heads, feed-forward %d, %s-norm: %zu parameters in %d tensors",
+        m->encoder_layers, m->decoder_layers, m->decoder_d_model, m->heads, m->ffn_dim,
+        m->norm == CONFIG_NORM_PRE ? "pre" : "post", t->table.total, t->table.count);
+    log_line(&t->log, "machine    %s: %d threads, %d lanes, BLAS kernel %s", cpu_name(), c->threads, c->lanes,
+             matmul_kernel_name());
+    log_line(&t->log, "update     %d target tokens in pieces of about %d rows",
+             c->batch_tokens * c->accumulate, c->piece_rows);
+}
+
+static bool write_config(Trainer *t, Error *error) {
+    char *path = run_path(t->run.path, RUN_CONFIG);
+    bool good = config_write(&t->config, path, error);
+    memory_free(path);
+    return good;
+}
+
+static bool apply_saved_config(Trainer *t, Error *error) {
+    Config saved;
+    char *path = run_path(t->run.path, RUN_CONFIG);
+    bool good = config_load(&saved, path, NULL, 0, error);
+    if (good) {
+        ConfigChanges changes;
+        good = config_resume(&changes, &t->config, &saved, path, error);
+        for (int i = 0; good && i < changes.count; i++)
+            log_line(&t->log, "changed    %s.%s = %s (was %s)", changes.change[i].section,
+                     changes.change[i].key, changes.change[i].asked, changes.change[i].saved);
+        if (good) config_changes_free(&changes);
+        config_free(&saved);
+    }
+    memory_free(path);
+    return good;
+}
+
+static bool prepare(Trainer *t, Error *error) {
+    ParallelText text;
+    bool resumes = run_directory_has_state(&t->run);
+    if (resumes && !apply_saved_config(t, error)) return false;
+    if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
+    if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
+    if (!read_texts(t, &text, error)) return false;
+    bool good = get_tokenizers(t, &text, error) && get_corpora(t, &text, error);
+    parallel_text_free(&text);
+    if (!good) return false;
+    make_model(t);
+    print_plan(t);
+    if (!write_config(t, error)) return false;
+    if (!run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source),
+                                tokenizer_vocab_size(t->target), error))
+        return false;
+    return !resumes || trainer_resume(t, error);
+}
+
+bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
+    matmul_serial_blas();
+    *t = (Trainer){.config = *config};
+    if (!run_directory_open(&t->run, config->output.dir, fresh, error)) {
+        config_free(&t->config);
+        return false;
+    }
+    char *path = run_path(t->run.path, RUN_LOG);
+    log_open(&t->log, path);
+    memory_free(path);
+    if (t->run.aside != NULL) log_line(&t->log, "fresh      the old run was moved to %s", t->run.aside);
+    if (prepare(t, error)) return true;
+    trainer_close(t);
+    return false;
+}
+
+void trainer_close(Trainer *t) {
+    if (t->slab != NULL) {
+        transformer_free(&t->model);
+        transformer_positions_free(&t->positions);
+        lanes_free(&t->lanes);
+        adam_free(&t->adam);
+        batcher_free(&t->batcher);
+        arena_free(&t->update);
+    }
+    memory_free(t->slab);
+    param_table_free(&t->table);
+    corpus_free(&t->train);
+    corpus_free(&t->valid);
+    parallel_text_free(&t->valid_text);
+    if (t->target != t->source) tokenizer_free(t->target);
+    tokenizer_free(t->source);
+    log_close(&t->log);
+    run_directory_close(&t->run);
+    config_free(&t->config);
+    *t = (Trainer){0};
+}

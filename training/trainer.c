@@ -1,0 +1,167 @@
+#include "training/trainer.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "training/metrics.h"
+#include "training/schedule.h"
+
+static volatile sig_atomic_t caught;
+
+/* The first signal asks to save and stop; SA_RESETHAND makes a second one kill at once. */
+static void catch_signal(int signal_number) { caught = signal_number; }
+
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int trainer_signal(void) { return caught; }
+
+bool trainer_step(Trainer *t, StepResult *r) {
+    const ConfigTrain *c = &t->config.train;
+    arena_release(&t->update, (ArenaMark){0});
+    int first = t->batcher.next;
+    Update u = batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows,
+                            t->lanes.lanes, &t->update);
+    t->state.update++;
+    DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
+    *r = (StepResult){.source_tokens = u.source_tokens,
+                      .pairs = u.pairs,
+                      .lr = schedule_lr(c->schedule, c->lr, c->warmup, t->state.update),
+                      .first_pair = t->batcher.order + first,
+                      .epoch_ended = batcher_at_epoch_start(&t->batcher)};
+    r->loss =
+        lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
+    r->grad_norm = lanes_sum(&t->lanes);
+    if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
+    adam_update(t->slab, &t->adam, t->lanes.slab[0], clip_factor(r->grad_norm, c->clip_norm), r->lr,
+                c->threads);
+    return true;
+}
+
+/* Is something due that happens every so many updates or epochs? */
+static bool due(ConfigInterval every, const Trainer *t, bool epoch_ended) {
+    if (every.unit == CONFIG_EPOCHS) return epoch_ended && t->batcher.epoch % every.count == 0;
+    return t->state.update % every.count == 0;
+}
+
+/* The limit that has been reached, or TRAIN_FAILED while there is none. */
+static TrainEnd limit_reached(const Trainer *t) {
+    const ConfigTrain *c = &t->config.train;
+    if (c->epochs > 0 && t->batcher.epoch >= c->epochs) return TRAIN_EPOCHS;
+    if (c->updates > 0 && t->state.update >= c->updates) return TRAIN_UPDATES;
+    if (c->minutes > 0 && t->state.seconds >= 60 * c->minutes) return TRAIN_MINUTES;
+    if (t->config.valid.patience > 0 && t->state.stalled >= t->config.valid.patience) return TRAIN_PATIENCE;
+    return TRAIN_FAILED;
+}
+
+/* Fraction of the run that is done, by the limit that comes first. */
+static double fraction_done(const Trainer *t) {
+    const ConfigTrain *c = &t->config.train;
+    double done = 0, epochs = t->batcher.epoch + (double)t->batcher.next / t->train.pairs;
+    if (c->epochs > 0) done = fmax(done, epochs / c->epochs);
+    if (c->updates > 0) done = fmax(done, (double)t->state.update / c->updates);
+    if (c->minutes > 0) done = fmax(done, t->state.seconds / (60 * c->minutes));
+    return done;
+}
+
+static TrainMetrics window_metrics(const Trainer *t, const StepResult *r) {
+    const TrainWindow *w = &t->state.window;
+    double tokens = (double)w->loss.tokens;
+    return (TrainMetrics){.update = t->state.update,
+                          .epoch = t->batcher.epoch + 1 - r->epoch_ended,
+                          .loss = w->loss.objective / tokens,
+                          .nll = w->loss.nll / tokens,
+                          .lr = r->lr,
+                          .grad_norm = r->grad_norm,
+                          .target_tokens_per_s = tokens / w->seconds,
+                          .source_tokens_per_s = (double)w->source_tokens / w->seconds,
+                          .seconds = t->state.seconds};
+}
+
+static bool log_window(Trainer *t, const StepResult *r, Error *error) {
+    TrainMetrics m = window_metrics(t, r);
+    char left[32];
+    double done = fraction_done(t);
+    log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
+    log_line(&t->log,
+             "update %" PRId64
+             "  epoch %d  loss %.4f  nll %.4f  ppl %.2f  lr %.3g  norm %.3f  %.0f target tokens/s  "
+             "%s left",
+             m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.lr, m.grad_norm, m.target_tokens_per_s, left);
+    t->state.window = (TrainWindow){0};
+    char *path = run_path(t->run.path, RUN_METRICS);
+    bool good = metrics_append_train(path, &m, error);
+    memory_free(path);
+    return good;
+}
+
+static void show_progress(Trainer *t, const StepResult *r) {
+    if (!t->log.terminal) return;
+    TrainMetrics m = window_metrics(t, r);
+    char left[32];
+    double done = fraction_done(t);
+    log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
+    log_progress(&t->log, "update %" PRId64 "  loss %.3f  %.0f target tokens/s  lr %.3g  %s left", m.update,
+                 m.loss, m.target_tokens_per_s, m.lr, left);
+}
+
+/* A loss or norm that is not finite: says where it came from, and gives up after too many in a row. */
+static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
+    int most = t->config.train.max_bad_updates, a = t->train.line[r->first_pair[0]] + 1;
+    t->state.bad_in_a_row++;
+    log_line(&t->log,
+             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %d of %s",
+             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs, a,
+             t->config.data.train_source);
+    if (most == 0 || t->state.bad_in_a_row < most) return true;
+    return error_set(error,
+                     "%s: %d updates in a row were not finite (the last at update %" PRId64
+                     "); lower [train] lr, "
+                     "lengthen warmup or set clip_norm, and start from the saved state, which is good",
+                     t->run.path, t->state.bad_in_a_row, t->state.update);
+}
+
+/* One update and what is due after it. */
+static bool advance(Trainer *t, bool *saved, Error *error) {
+    double start = clock_seconds();
+    StepResult r;
+    bool finite = trainer_step(t, &r);
+    double seconds = clock_seconds() - start;
+    t->state.seconds += seconds;
+    if (!finite && !bad_update(t, &r, error)) return false;
+    if (finite) {
+        t->state.bad_in_a_row = 0;
+        t->state.window.seconds += seconds;
+        t->state.window.source_tokens += r.source_tokens;
+        loss_add(&t->state.window.loss, r.loss);
+        show_progress(t, &r);
+    }
+    if (t->state.update % t->config.output.log_every == 0 && t->state.window.loss.tokens > 0 &&
+        !log_window(t, &r, error))
+        return false;
+    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !trainer_validate(t, error))
+        return false;
+    *saved = due(t->config.output.save_every, t, r.epoch_ended);
+    return !*saved || trainer_save(t, error);
+}
+
+TrainEnd trainer_run(Trainer *t, Error *error) {
+    catch_signals();
+    TrainEnd end = limit_reached(t);
+    bool saved = true; /* nothing has changed yet */
+    while (end == TRAIN_FAILED && !caught) {
+        if (!advance(t, &saved, error)) return TRAIN_FAILED;
+        end = limit_reached(t);
+    }
+    if (end == TRAIN_FAILED) end = TRAIN_SIGNAL;
+    if (end != TRAIN_SIGNAL && !saved && t->valid.pairs > 0 &&
+        !due(t->config.valid.every, t, t->batcher.next == 0) && !trainer_validate(t, error))
+        return TRAIN_FAILED;
+    if (!saved && !trainer_save(t, error)) return TRAIN_FAILED;
+    return end;
+}
