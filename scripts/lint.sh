@@ -1,0 +1,78 @@
+#!/bin/sh
+# Usage: scripts/lint.sh C-FILE...    Rules that a compiler does not check. Prints what breaks them; exit 1 then.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+complain() { # title; the lines on stdin, if any. Runs at the end of a pipe, so it leaves its mark in a file.
+    lines=$(cat)
+    [ -z "$lines" ] && return
+    echo "lint: $1"
+    echo "$lines" | sed 's/^/    /'
+    touch "$work/bad"
+}
+
+# Format, by the repository's own .clang-format.
+format=$(command -v clang-format-14 || command -v clang-format) || { echo "lint: clang-format is not installed" >&2; exit 1; }
+for file in "$@"; do
+    "$format" --dry-run -Werror "$file" >/dev/null 2>&1 || echo "$file"
+done | complain "not formatted; run make format"
+
+# Layers: a module includes itself and those below it.
+below() {
+    case "$1" in
+    base) echo "base" ;;
+    tokenizer) echo "base tokenizer" ;;
+    data) echo "base tokenizer data" ;;
+    model) echo "base model" ;;
+    run) echo "base tokenizer model run" ;;
+    decoding) echo "base tokenizer model run decoding" ;;
+    training) echo "base tokenizer data model run decoding training" ;;
+    study) echo "base tokenizer data model run decoding training study" ;;
+    esac
+}
+for module in base tokenizer data model run decoding training study; do
+    allowed=$(below $module | tr ' ' '|')
+    grep -nE '^#include "' "$module"/*.[ch] 2>/dev/null | grep -vE "\"($allowed)/"
+done | complain "an include that points up (base < tokenizer < data; base < model < run < decoding < training < study)"
+
+grep -nE 'omp parallel' model/*.[ch] | complain "threads inside model/: layers are serial, lanes are in training/lanes.c"
+grep -nE 'cblas\.h' --include='*.[ch]' -r base tokenizer data model run decoding training study ./*.c |
+    grep -v '^model/matmul.c' | complain "cblas.h outside model/matmul.c"
+grep -nE 'ffast-math|-Ofast' Makefile | grep -v '^[0-9]*:#' | complain "arithmetic that the compiler may change"
+grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | complain "left unfinished"
+wc -l "$@" | awk '$2 != "total" && $1 > 350 { print $2 ": " $1 " lines" }' | complain "over 350 lines"
+
+# Documents may only name what exists: `word_word` and `word_word()` are functions or types in the sources, `a/b.c` are files.
+for document in README.md model/README.md docs/*.md; do
+    [ -f "$document" ] || continue
+    grep -oE '`[^`]+`' "$document" | tr -d '`' | sort -u | while read -r name; do
+        case "$name" in
+        *' '* | runs/* | -* | */ | *'*'* | *'$'* | *'<'* | http*) continue ;;
+        */*.c | */*.h | */*.sh | */*.py | */*.md | */*.ini | */*.json | */*.txt) [ -e "$name" ] || echo "$document: no file $name" ;;
+        [a-z]*_[a-z]*'()' | [a-z]*_[a-z]*)
+            word=${name%()}
+            grep -qwE "$word" -r base tokenizer data model run decoding training study tests configs scripts ./*.c --include='*.[ch]' --include='*.ini' --include='*.sh' --include='*.py' ||
+                echo "$document: nothing is called $word"
+            ;;
+        esac
+    done
+done | complain "a document names what does not exist"
+
+# model/README.md follows one weight: its numbered steps name functions in calling order; each must call the next.
+awk '/^## Follow one weight/ { on = 1; next } /^## / { on = 0 } on && /^[0-9]+\. / { print }' model/README.md 2>/dev/null |
+    sed -nE 's/^[0-9]+\. `([a-z_]+)` in `([a-z_./]+)`.*/\1 \2/p' >"$work/walk"
+steps=$(wc -l <"$work/walk")
+if [ "$steps" -lt 6 ]; then
+    echo "model/README.md: 'Follow one weight' has $steps readable steps" | complain "the walk is missing"
+fi
+previous_file="" previous=""
+while read -r function file; do
+    { [ -f "$file" ] && grep -qE "\b$function\(" "$file"; } || echo "$function is not in $file"
+    if [ -n "$previous_file" ]; then
+        grep -qE "\b$function\(" "$previous_file" || echo "$previous in $previous_file does not call $function"
+    fi
+    previous=$function previous_file=$file
+done <"$work/walk" | complain "model/README.md: the walk does not match the code"
+
+[ ! -e "$work/bad" ] || exit 1
+echo "lint: clean"

@@ -1,0 +1,133 @@
+/* Decoding with cached keys and values: the logits of the full forward pass, and the same bits in any batch. */
+#include "tests/support/probe.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "decoding/greedy.h"
+#include "model/matmul.h"
+#include "tests/support/small_model.h"
+
+static const double TIGHT = REAL_IS_DOUBLE ? 1e-11 : 2e-5;
+
+/* The oracle: y = x W' + b in the obvious order. */
+static void naive_linear(real *y, const real *x, const Linear *p, int N) {
+    for (int n = 0; n < N; n++)
+        for (int o = 0; o < p->out; o++) {
+            double sum = p->b ? (double)p->b[o] : 0;
+            for (int i = 0; i < p->in; i++) sum += (double)x[n * p->in + i] * (double)p->W[o * p->in + i];
+            y[n * p->out + o] = (real)sum;
+        }
+}
+
+static void test_packed_linear(void **state) {
+    (void)state;
+    const int sizes[][3] = {{1, 1, 1}, {3, 5, 17}, {4, 16, 16}, {7, 33, 31}, {13, 8, 48}, {5, 64, 100}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int N = sizes[i][0], in = sizes[i][1], out = sizes[i][2];
+        real *W = memory_alloc((size_t)(in * out), sizeof(real), "W"),
+             *b = memory_alloc((size_t)out, sizeof(real), "b");
+        real *x = memory_alloc((size_t)(N * in), sizeof(real), "x");
+        real *y = memory_alloc((size_t)(N * out), sizeof(real), "y"),
+             *right = memory_alloc((size_t)(N * out), sizeof(real), "y");
+        probe_random(W, (size_t)(in * out), 1);
+        probe_random(b, (size_t)out, 2);
+        probe_random(x, (size_t)(N * in), 3);
+        Linear p = {in, out, W, i % 2 ? b : NULL};
+        PackedLinear packed;
+        packed_linear_init(&packed, &p);
+        packed_linear_forward(y, x, &packed, N);
+        naive_linear(right, x, &p, N);
+        assert_below(relative_difference(y, right, (size_t)(N * out)), TIGHT);
+        for (int n = 0; n < N; n++) { /* a row alone has the same bits */
+            real alone[128];
+            packed_linear_forward(alone, x + n * in, &packed, 1);
+            assert_memory_equal(alone, y + n * out, (size_t)out * sizeof(real));
+        }
+        packed_linear_free(&packed);
+        memory_free(W), memory_free(b), memory_free(x), memory_free(y), memory_free(right);
+    }
+}
+
+enum { SENTENCES = 5 };
+static const int SOURCE_LENGTHS[SENTENCES] = {4, 1, 19, 6, 3}, TARGET_LENGTHS[SENTENCES] = {7, 3, 5, 18, 1};
+
+/* Feeds each slot its own target, in rounds; a slot leaves when its target ends. */
+static void check_steps(NormPlace norm, TieEmbeddings tie) {
+    ModelConfig config = small_config(norm, ACTIVATION_GELU, tie);
+    SmallModel m;
+    small_model_init(&m, &config, 3);
+    small_model_stir(&m, 4);
+    Batch batch = small_batch(&config, SENTENCES, SOURCE_LENGTHS, TARGET_LENGTHS, 5);
+    int V = config.target_vocab, N = packed_rows(&batch.target);
+    real *full = memory_alloc((size_t)(N * V), sizeof(real), "logits"),
+         *step = memory_alloc((size_t)(N * V), sizeof(real), "logits");
+    transformer_logits(full, &batch, &m.p, &m.positions, &m.arena);
+
+    StepModel model;
+    step_model_init(&model, &m.p, &m.positions);
+    StepCache cache = step_begin(&model, batch.source_ids, batch.source, 18, &m.arena);
+    for (int t = 0; t < 18; t++) {
+        int slot[SENTENCES], ids[SENTENCES], rows = 0;
+        for (int s = SENTENCES - 1; s >= 0; s--) { /* in another order than the slots */
+            if (t >= TARGET_LENGTHS[s]) continue;
+            slot[rows] = s;
+            ids[rows++] = batch.target_in[batch.target.offset[s] + t];
+        }
+        real logits[SENTENCES * 32];
+        step_forward(logits, &cache, &model, slot, ids, rows, &m.arena);
+        for (int r = 0; r < rows; r++)
+            memcpy(step + (batch.target.offset[slot[r]] + t) * V, logits + r * V, (size_t)V * sizeof(real));
+    }
+    assert_below(relative_difference(step, full, (size_t)(N * V)), TIGHT);
+    step_model_free(&model);
+    memory_free(full), memory_free(step);
+    small_batch_free(&batch);
+    small_model_free(&m);
+}
+
+static void test_cached_steps_give_the_full_logits(void **state) {
+    (void)state;
+    check_steps(NORM_POST, TIE_ALL);
+    check_steps(NORM_PRE, TIE_NONE);
+    check_steps(NORM_POST, TIE_DECODER);
+}
+
+/* At random weights any two near-equal logits would show a difference of bits as a different translation. */
+static void test_greedy_alone_and_together(void **state) {
+    (void)state;
+    ModelConfig config = small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL);
+    SmallModel m;
+    small_model_init(&m, &config, 6);
+    small_model_stir(&m, 7);
+    Batch batch = small_batch(&config, SENTENCES, SOURCE_LENGTHS, TARGET_LENGTHS, 8);
+    StepModel model;
+    step_model_init(&model, &m.p, &m.positions);
+    uint8_t banned[SMALL_VOCAB] = {1, 1, 0, 1, 0, 1};
+    DecodeLimits limits = {1.5, 6, banned};
+    Hypothesis together[SENTENCES], alone;
+    greedy_decode(together, &model, batch.source_ids, batch.source, &limits, &m.arena);
+    for (int s = 0; s < SENTENCES; s++) {
+        int offset[2] = {0, SOURCE_LENGTHS[s]};
+        greedy_decode(&alone, &model, batch.source_ids + batch.source.offset[s], (Packed){1, offset}, &limits,
+                      &m.arena);
+        assert_int_equal(alone.count, together[s].count);
+        assert_memory_equal(alone.ids, together[s].ids, (size_t)alone.count * sizeof(int));
+        assert_in_range(alone.count, 1, (int)(1.5 * SOURCE_LENGTHS[s]) + 6);
+        for (int i = 0; i < alone.count; i++) assert_false(banned[alone.ids[i]] || alone.ids[i] == ID_EOS);
+        memory_free(alone.ids), memory_free(together[s].ids);
+    }
+    step_model_free(&model);
+    small_batch_free(&batch);
+    small_model_free(&m);
+}
+
+int main(void) {
+    matmul_serial_blas();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packed_linear),
+        cmocka_unit_test(test_cached_steps_give_the_full_logits),
+        cmocka_unit_test(test_greedy_alone_and_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+}

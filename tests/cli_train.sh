@@ -1,0 +1,50 @@
+#!/bin/sh
+# ./train from the outside: runs, resumes bit for bit, any number of threads, signals.
+. tests/support/cli.sh
+
+# An uninterrupted run, and the same in two halves.
+small_config "$work/whole" >"$work/whole.ini"
+expect 0 'finished +all updates done: update 12' "$train" "$work/whole.ini"
+for file in config.ini tokenizer.json model.safetensors config.json state.safetensors metrics.jsonl train.log; do
+    [ -s "$work/whole/$file" ] || fail "no $file in the run"
+done
+small_config "$work/halves" >"$work/halves.ini"
+expect 0 'update 6,' "$train" "$work/halves.ini" --set train.updates=6
+expect 0 'resume +after update 6' "$train" "$work/halves.ini"
+same_files "$work/whole/model.safetensors" "$work/halves/model.safetensors" "resumed training has other weights"
+grep -q '"kind":"resume","update":6' "$work/halves/metrics.jsonl" || fail "metrics.jsonl tells nothing of the resume"
+expect 0 'all updates done' "$train" "$work/halves.ini"
+
+# Both halves' states agree in everything but times: six more updates from each end alike.
+expect 0 'update 18,' "$train" "$work/whole.ini" --set train.updates=18
+expect 0 'update 18,' "$train" "$work/halves.ini" --set train.updates=18
+same_files "$work/whole/model.safetensors" "$work/halves/model.safetensors" "the moments were not the same"
+
+# Threads change no bit while the lanes stay.
+for threads in 1 3; do
+    small_config "$work/threads$threads" >"$work/threads.ini"
+    expect 0 "machine.* $threads threads, 2 lanes" "$train" "$work/threads.ini" --threads "$threads" --set train.updates=18
+    same_files "$work/whole/model.safetensors" "$work/threads$threads/model.safetensors" "$threads threads"
+done
+
+# A signal saves and stops, by the signal; the run goes on from there to the same end.
+small_config "$work/signal" >"$work/signal.ini"
+"$train" "$work/signal.ini" --set train.updates=100000 --set valid.every=100000 >"$work/out" 2>&1 &
+child=$!
+tries=0
+until grep -q 'update 8 ' "$work/out" || [ "$tries" -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+kill -TERM "$child"
+wait "$child"
+[ $? -eq 143 ] || fail "a terminated training does not end by the signal"
+grep -q 'stopped by a signal' "$work/out" || fail "a terminated training does not say so"
+expect 0 'resume +after update' "$train" "$work/signal.ini" --set train.updates=10
+
+# What may not change on a resume is refused with both values; --fresh moves the run aside.
+expect 1 'batch_tokens is .600. .*.700. is asked' "$train" "$work/whole.ini" --set train.batch_tokens=700
+expect 0 'old run was moved to .*whole.old' "$train" "$work/whole.ini" --fresh --set train.updates=2
+[ -s "$work/whole.old.1/model.safetensors" ] || fail "--fresh lost the old run"
+
+# A damaged state is named, and the run is not touched.
+printf 'x' | dd of="$work/halves/state.safetensors" bs=1 seek=5000 conv=notrunc 2>/dev/null
+expect 1 'state.safetensors.*checksum' "$train" "$work/halves.ini" --set train.updates=30
+finish

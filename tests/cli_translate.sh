@@ -1,0 +1,54 @@
+#!/bin/sh
+# ./translate: a line for each line, in order, whatever the lines, the batch and the threads.
+. tests/support/cli.sh
+
+small_config "$work/run" >"$work/c.ini"
+expect 0 'finished' "$train" "$work/c.ini" --set train.updates=150 --set valid.every=1000
+
+# Blank lines stay blank, everything else gives something; odd text, a long line, no newline at the end.
+printf 'The cat sleeps.\n\n   \t \nWho will follow her?\r\n\xff\xfe broken\n\xf0\x9f\x98\x80 \xe2\x80\xa8 x\n</s> <unk>\n' >"$work/in"
+awk 'BEGIN { for (i = 0; i < 700; i++) printf "the small cat "; print "" }' >>"$work/in"
+awk 'BEGIN { for (i = 0; i < 2500; i++) printf "zq "; print "" }' >>"$work/in"
+printf 'The dog eats.' >>"$work/in"
+"$translate" "$work/run" <"$work/in" >"$work/all" 2>"$work/err" || fail "translate failed"
+[ "$(wc -l <"$work/all")" -eq 10 ] || fail "$(wc -l <"$work/all") lines out for 10 lines in"
+blank=$(grep -n '^$' "$work/all" | cut -d: -f1 | tr '\n' ' ')
+[ "$blank" = "2 3 " ] || fail "blank lines out: $blank"
+grep -q 'line 9: its last .* tokens were left out' "$work/err" || fail "no warning for the over-long line"
+iconv -f UTF-8 -t UTF-8 "$work/all" >/dev/null 2>&1 || fail "the output is not UTF-8"
+
+# The same line alone and in a file, with one thread and three, from a file and from standard input.
+head -n 60 data/toy/test.en >"$work/in"
+"$translate" "$work/run" <"$work/in" >"$work/all"
+"$translate" "$work/run" --threads 1 --input "$work/in" --output "$work/one"
+"$translate" "$work/run" --threads 3 <"$work/in" >"$work/three"
+same_files "$work/all" "$work/one" "one thread"
+same_files "$work/all" "$work/three" "three threads"
+for i in 1 17 33 60; do
+    sed -n "${i}p" "$work/in" | "$translate" "$work/run" >"$work/alone"
+    sed -n "${i}p" "$work/all" >"$work/together"
+    same_files "$work/alone" "$work/together" "line $i alone"
+done
+sort -R --random-source="$work/in" "$work/in" >"$work/shuffled"
+"$translate" "$work/run" <"$work/shuffled" | sort >"$work/a"
+sort "$work/all" >"$work/b"
+same_files "$work/a" "$work/b" "another order"
+
+: | "$translate" "$work/run" >"$work/none" || fail "no lines in is a failure"
+[ ! -s "$work/none" ] || fail "lines out for no lines in"
+
+# The run directory is checked before anything is translated.
+cp -r "$work/run" "$work/bad"
+head -c 3000 "$work/run/model.safetensors" >"$work/bad/model.safetensors"
+expect 1 'model.safetensors' "$translate" "$work/bad" --input "$work/in"
+cp "$work/run/model.safetensors" "$work/bad/model.safetensors"
+sed -i 's/d_model = 32/d_model = 64/' "$work/bad/config.ini"
+expect 1 'model.safetensors.*(shape|tensors)|config.ini' "$translate" "$work/bad" --input "$work/in"
+cp "$work/run/config.ini" "$work/bad/config.ini"
+echo '{' >"$work/bad/tokenizer.json"
+expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
+rm "$work/bad/tokenizer.json"
+expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
+expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
+expect 2 'threads' "$translate" "$work/run" --threads none
+finish
