@@ -1,0 +1,287 @@
+#include "run/config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ini.h"
+#include "base/memory.h"
+#include "run/config_check.h"
+#include "run/config_value.h"
+#include "run/file.h"
+
+/* clang-format off */
+#define KEY(section, field, type, standard, least, most, choices, resume, help) \
+    {#section, #field, type, offsetof(Config, section.field), standard, least, most, choices, resume, help}
+#define INT(section, field, standard, least, most, resume, help) \
+    KEY(section, field, CONFIG_INT, standard, least, most, NULL, resume, help)
+#define REAL(section, field, standard, least, most, resume, help) \
+    KEY(section, field, CONFIG_REAL, standard, least, most, NULL, resume, help)
+#define RATE(section, field, standard, resume, help) \
+    KEY(section, field, CONFIG_RATE, standard, 0, 1, NULL, resume, help)
+#define BOOL(section, field, standard, resume, help) \
+    KEY(section, field, CONFIG_BOOL, standard, 0, 1, NULL, resume, help)
+#define CHOICE(section, field, standard, choices, resume, help) \
+    KEY(section, field, CONFIG_CHOICE, standard, 0, 0, choices, resume, help)
+#define EVERY(section, field, standard, resume, help) \
+    KEY(section, field, CONFIG_INTERVAL, standard, 0, 0, NULL, resume, help)
+#define SEED(section, field, standard, resume, help) \
+    KEY(section, field, CONFIG_SEED, standard, 0, 0, NULL, resume, help)
+#define PATH(section, field, standard, resume, help) \
+    KEY(section, field, CONFIG_TEXT, standard, 0, 0, NULL, resume, help)
+
+/* The keys of a section stand together. */
+static const ConfigKey keys[] = {
+    PATH(data, train_source, NULL, FIXED, "training text, one sentence a line"),
+    PATH(data, train_target, NULL, FIXED, "its translation, line by line"),
+    PATH(data, valid_source, "", FIXED, "validation text; without one the last weights are kept"),
+    PATH(data, valid_target, "", FIXED, "its translation"),
+    INT(data, max_length, "250", 1, 100000, FIXED, "tokens a side; longer training pairs are dropped and counted"),
+
+    CHOICE(tokenizer, type, "bpe", "bpe|char|byte", FIXED, "byte pair encoding, single characters, or bytes"),
+    INT(tokenizer, vocab_size, "8000", 261, 1000000, FIXED, "entries wanted (byte: always 261)"),
+    CHOICE(tokenizer, normalization, "none", "none|nfc|nfkc", FIXED, "Unicode normalisation; none loses nothing"),
+    BOOL(tokenizer, lowercase, "no", FIXED, "lower-case all text"),
+    BOOL(tokenizer, shared, "yes", FIXED, "one vocabulary for both languages"),
+    INT(tokenizer, min_frequency, "2", 1, 1000000, FIXED, "characters and pairs seen less often get no entry"),
+
+    INT(model, d_model, "256", 2, 65536, FIXED, "width of encoder and decoder (even)"),
+    INT(model, encoder_d_model, "auto", 2, 65536, FIXED, "width of the encoder; auto: d_model"),
+    INT(model, decoder_d_model, "auto", 2, 65536, FIXED, "width of the decoder; auto: d_model"),
+    INT(model, encoder_layers, "4", 1, 1000, FIXED, "layers of the encoder"),
+    INT(model, decoder_layers, "4", 1, 1000, FIXED, "layers of the decoder"),
+    INT(model, heads, "4", 1, 1024, FIXED, "attention heads"),
+    INT(model, d_k, "auto", 1, 65536, FIXED, "size of a query and key, per head; auto: width / heads"),
+    INT(model, d_v, "auto", 1, 65536, FIXED, "size of a value, per head; auto: width / heads"),
+    INT(model, ffn_dim, "1024", 1, 1000000, FIXED, "inner width of the feed-forward layers"),
+    CHOICE(model, norm, "post", "post|pre", FIXED, "layer norm after each branch's sum, or before the branch"),
+    CHOICE(model, activation, "relu", "relu|gelu", FIXED, "of the feed-forward layers (gelu: exact erf form)"),
+    CHOICE(model, positions, "sinusoidal", "sinusoidal", FIXED, "how places in a sentence are told apart"),
+    CHOICE(model, tie_embeddings, "all", "all|decoder|none", FIXED,
+           "one matrix for: source, target and output; target and output; nothing"),
+    REAL(model, qkv_gain, "1", 0.001, 100, FIXED, "factor on the initial q, k, v weights; fairseq uses 0.7071"),
+    RATE(model, dropout, "0.1", FIXED, "rate on embeddings and residual branches"),
+    RATE(model, embedding_dropout, "auto", FIXED, "rate on embeddings; auto: dropout"),
+    RATE(model, residual_dropout, "auto", FIXED, "rate on residual branches; auto: dropout"),
+    RATE(model, attention_dropout, "0", FIXED, "rate on attention weights"),
+    RATE(model, activation_dropout, "0", FIXED, "rate inside the feed-forward layers"),
+
+    INT(train, batch_tokens, "4096", 1, 1e9, FIXED, "target tokens of a batch; an update has `accumulate` batches"),
+    INT(train, epochs, "0", 0, 1e9, MAY_CHANGE, "stop after so many passes over the corpus; 0: no limit"),
+    INT(train, updates, "0", 0, 1e9, MAY_CHANGE, "stop after so many updates; 0: no limit"),
+    REAL(train, minutes, "0", 0, 1e7, MAY_CHANGE, "stop after so many minutes; 0: no limit"),
+    REAL(train, lr, "0.0005", 1e-12, 1000, MAY_CHANGE, "learning rate, the highest of the schedule"),
+    CHOICE(train, schedule, "inverse_sqrt", "inverse_sqrt|constant", FIXED, "course of the rate after warmup"),
+    INT(train, warmup, "4000", 0, 1e9, FIXED, "updates in which the rate rises from 0"),
+    RATE(train, label_smoothing, "0.1", FIXED, "share of the target spread over all classes"),
+    REAL(train, clip_norm, "1", 0, 1e9, FIXED, "largest norm of the gradient; 0: any"),
+    RATE(train, adam_beta1, "0.9", FIXED, "decay of Adam's first moment"),
+    RATE(train, adam_beta2, "0.98", FIXED, "decay of Adam's second moment"),
+    REAL(train, adam_eps, "1e-9", 1e-30, 1, FIXED, "added to the root of Adam's second moment"),
+    INT(train, accumulate, "1", 1, 100000, FIXED, "batches whose gradients make one update"),
+    SEED(train, seed, "1", FIXED, "of initial weights, order of sentences, and dropout"),
+    INT(train, threads, "auto", 1, 4096, MAY_CHANGE, "auto: the physical cores that may be used"),
+    INT(train, lanes, "auto", 1, 4096, FIXED, "gradient sums; same lanes, same bits; auto: threads"),
+    INT(train, piece_rows, "512", 1, 1000000, FIXED, "target tokens that go through the model together"),
+    INT(train, max_bad_updates, "10", 1, 1e9, FIXED, "stop after so many updates in a row that are not finite"),
+
+    EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),
+    CHOICE(valid, metric, "nll", "nll|exact_match", MAY_CHANGE, "what decides which weights are best"),
+    INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
+
+    INT(decode, beam_size, "1", 1, 1, FIXED, "hypotheses kept (greedy search)"),
+    REAL(decode, max_length_factor, "2", 0, 1000, FIXED, "a translation has at most factor * source tokens"),
+    INT(decode, max_length_extra, "20", 1, 100000, FIXED, "plus so many"),
+
+    PATH(output, dir, NULL, MAY_CHANGE, "directory of the run"),
+    INT(output, log_every, "100", 1, 1e9, MAY_CHANGE, "updates between two lines of the log"),
+    EVERY(output, save_every, "1 epoch", MAY_CHANGE, "how often to save the state for a resume"),
+};
+/* clang-format on */
+
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+const ConfigKey *config_key(int k) { return k < KEYS ? &keys[k] : NULL; }
+
+static void *value_of(const Config *config, const ConfigKey *key) { return (char *)config + key->offset; }
+
+int config_find(const char *section, const char *key) {
+    for (int k = 0; k < KEYS; k++)
+        if (strcmp(keys[k].section, section) == 0 && strcmp(keys[k].key, key) == 0) return k;
+    return -1;
+}
+
+static bool is_section(const char *name) {
+    for (int k = 0; k < KEYS; k++)
+        if (strcmp(keys[k].section, name) == 0) return true;
+    return false;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that lead from a to b (Damerau 1964); both have
+ * at most 40 characters, else 99. */
+static int edit_distance(const char *a, const char *b) {
+    int m = (int)strlen(a), n = (int)strlen(b), d[41][41];
+    if (m > 40 || n > 40) return 99;
+    for (int i = 0; i <= m; i++) d[i][0] = i;
+    for (int j = 0; j <= n; j++) d[0][j] = j;
+    for (int i = 1; i <= m; i++)
+        for (int j = 1; j <= n; j++) {
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[m][n];
+}
+
+/* The key meant by one that does not exist: of this name in another section, or the nearest, first in its own
+ * section (section NULL: a section itself is looked for). -1 where nothing is near. */
+static int nearest(const char *section, const char *name) {
+    int found = -1, best = (int)strlen(name) / 3 + 2; /* about a third of the letters may be wrong */
+    for (int k = 0; k < KEYS; k++) {
+        if (section != NULL && strcmp(keys[k].key, name) == 0) return k;
+        bool elsewhere = section != NULL && strcmp(keys[k].section, section) != 0;
+        int distance = edit_distance(name, section ? keys[k].key : keys[k].section) + elsewhere;
+        if (distance >= best) continue;
+        best = distance;
+        found = k;
+    }
+    return found;
+}
+
+/* "unknown ...; did you mean ...?" */
+static void unknown_section(char fact[CONFIG_MOST_FACT], const char *name) {
+    char quoted[80];
+    int k = nearest(NULL, name);
+    ini_quote(quoted, name, strlen(name));
+    if (k >= 0)
+        snprintf(fact, CONFIG_MOST_FACT, "unknown section [%s]; did you mean [%s]?", quoted, keys[k].section);
+    else
+        snprintf(fact, CONFIG_MOST_FACT, "unknown section [%s]; ./train --help-config lists all", quoted);
+}
+
+static void unknown_key(char fact[CONFIG_MOST_FACT], const char *section, const char *name) {
+    char quoted[80];
+    int k = nearest(section, name);
+    ini_quote(quoted, name, strlen(name));
+    if (k < 0)
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; ./train --help-config lists all",
+                 quoted, section);
+    else if (strcmp(keys[k].section, section) == 0)
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s?", quoted, section,
+                 keys[k].key);
+    else
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s in [%s]?", quoted,
+                 section, keys[k].key, keys[k].section);
+}
+
+/* Sets one key. On failure `fact` says why, and the key, where it exists, is marked as wrong. */
+static bool set_value(Config *config, const ConfigSources *sources, const char *section, const char *key,
+                      const char *text, int line, char fact[CONFIG_MOST_FACT]) {
+    int k = config_find(section, key);
+    if (k < 0) {
+        unknown_key(fact, section, key);
+        return false;
+    }
+    sources->line[k] = line;
+    if (keys[k].standard == NULL && text[0] == '\0')
+        snprintf(fact, CONFIG_MOST_FACT, "[%s] %s is empty; it is required", section, key);
+    else if (config_value_parse(value_of(config, &keys[k]), &keys[k], text, fact))
+        return true;
+    sources->wrong[k] = true;
+    return false;
+}
+
+static void set_defaults(Config *config) {
+    char fact[CONFIG_MOST_FACT];
+    *config = (Config){0};
+    for (int k = 0; k < KEYS; k++) {
+        const char *standard = keys[k].standard ? keys[k].standard : "";
+        bool ok = config_value_parse(value_of(config, &keys[k]), &keys[k], standard, fact);
+        assert(ok); /* else the table is wrong */
+        (void)ok;
+    }
+}
+
+static void read_file(Config *config, const ConfigSources *sources) {
+    Ini *ini = sources->ini;
+    char fact[CONFIG_MOST_FACT];
+    for (int i = 0; i < ini->sections; i++) {
+        const IniSection *s = &ini->section[i];
+        if (s->name[0] == '\0' || is_section(s->name)) continue;
+        unknown_section(fact, s->name);
+        ini_mistake(ini, s->line, "%s:%d: %s", ini->name, s->line, fact);
+    }
+    for (int i = 0; i < ini->entries; i++) {
+        const IniEntry *e = &ini->entry[i];
+        if (!is_section(e->section)) continue; /* reported once, with the section */
+        if (!set_value(config, sources, e->section, e->key, e->value, e->line, fact))
+            ini_mistake(ini, e->line, "%s:%d: %s", ini->name, e->line, fact);
+    }
+}
+
+/* One "section.key=value". */
+static void read_override(Config *config, const ConfigSources *sources, const char *text) {
+    char fact[CONFIG_MOST_FACT], quoted[80];
+    const char *equals = strchr(text, '='), *dot = strchr(text, '.');
+    if (equals == NULL || dot == NULL || dot > equals) {
+        ini_mistake(sources->ini, CONFIG_FROM_OPTION,
+                    "--set %s: is not of the form section.key=value; write --set train.lr=0.001",
+                    ini_quote(quoted, text, strlen(text)));
+        return;
+    }
+    char *section = memory_text(text, (size_t)(dot - text));
+    char *key = memory_text(dot + 1, (size_t)(equals - dot - 1));
+    bool known = is_section(section);
+    if (!known) unknown_section(fact, section);
+    if (!known || !set_value(config, sources, section, key, equals + 1, CONFIG_FROM_OPTION, fact))
+        ini_mistake(sources->ini, CONFIG_FROM_OPTION, "--set %s: %s",
+                    ini_quote(quoted, text, (size_t)(equals - text)), fact);
+    memory_free(section);
+    memory_free(key);
+}
+
+static void find_missing(const ConfigSources *sources) {
+    for (int k = 0; k < KEYS; k++)
+        if (keys[k].standard == NULL && sources->line[k] == 0) {
+            ini_mistake(sources->ini, CONFIG_MISSING, "%s: [%s] %s is missing; give it (%s)",
+                        sources->ini->name, keys[k].section, keys[k].key, keys[k].help);
+            sources->wrong[k] = true;
+        }
+}
+
+bool config_parse(Config *config, const char *name, const char *text, size_t size,
+                  const char *const *overrides, int count, Error *error) {
+    Ini ini;
+    int line[KEYS] = {0};
+    bool wrong[KEYS] = {false};
+    ConfigSources sources = {&ini, line, wrong};
+    ini_parse(&ini, name, text, size);
+    set_defaults(config);
+    read_file(config, &sources);
+    for (int i = 0; i < count; i++) read_override(config, &sources, overrides[i]);
+    find_missing(&sources);
+    config_check(config, &sources);
+    bool ok = ini_report(&ini, error);
+    ini_free(&ini);
+    if (!ok) config_free(config);
+    return ok;
+}
+
+bool config_load(Config *config, const char *path, const char *const *overrides, int count, Error *error) {
+    size_t size;
+    char *text = file_read(path, INI_MOST_BYTES, &size, error);
+    if (text == NULL) return false;
+    bool ok = config_parse(config, path, text, size, overrides, count, error);
+    memory_free(text);
+    return ok;
+}
+
+void config_free(Config *config) {
+    for (int k = 0; k < KEYS; k++)
+        if (keys[k].type == CONFIG_TEXT) memory_free(*(char **)value_of(config, &keys[k]));
+    *config = (Config){0};
+}
