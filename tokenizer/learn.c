@@ -1,0 +1,117 @@
+#include "tokenizer/learn.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/batch.h"
+#include "base/memory.h"
+#include "tokenizer/normalize.h"
+#include "tokenizer/utf8.h"
+
+void word_counts_add(WordCounts *counts, const char *word, size_t length) {
+    int index = string_map_add(&counts->words, word, length);
+    if (index == counts->capacity) {
+        int capacity = index ? index * 2 : 1024;
+        counts->count = memory_grow(counts->count, (size_t)index, (size_t)capacity, sizeof *counts->count,
+                                    "counts of the words of the training text");
+        counts->capacity = capacity;
+    }
+    counts->count[index]++;
+}
+
+void word_counts_free(WordCounts *counts) {
+    string_map_free(&counts->words);
+    memory_free(counts->count);
+}
+
+static void count_words(WordCounts *counts, const Lines *const *texts, int text_count, Normalizer *n) {
+    for (int t = 0; t < text_count; t++)
+        for (size_t l = 0; l < texts[t]->count; l++) {
+            normalize(n, texts[t]->line[l].text, texts[t]->line[l].length);
+            for (size_t i = 0, length; i < n->length; i += length) {
+                length = word_length(n->text + i, n->length - i);
+                word_counts_add(counts, n->text + i, length);
+            }
+        }
+}
+
+typedef struct Character {
+    int32_t code;
+    int64_t count;
+} Character;
+
+static int by_count(const void *a, const void *b) {
+    const Character *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return x->code < y->code ? -1 : 1;
+}
+
+static int by_code(const void *a, const void *b) {
+    return ((const Character *)a)->code < ((const Character *)b)->code ? -1 : 1;
+}
+
+/* Occurrences of every code point. */
+static int64_t *count_characters(const WordCounts *counts) {
+    int64_t *occurrences = memory_alloc(CODE_LIMIT, sizeof *occurrences, "counts of characters");
+    for (int w = 0; w < counts->words.count; w++) {
+        const char *word = string_map_text(&counts->words, w);
+        size_t length = counts->words.entries[w].length;
+        int32_t code;
+        for (size_t i = 0; i < length; occurrences[code] += counts->count[w])
+            i += utf8_next(word + i, length - i, &code);
+    }
+    return occurrences;
+}
+
+void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, int min_frequency) {
+    assert(most >= 1);
+    int64_t *occurrences = count_characters(counts);
+    occurrences[0] = 0; /* a NUL cannot be a key of many JSON readers: the byte token serves */
+    occurrences[CODE_WORD_MARK] = INT64_MAX;
+    int seen = 0, kept = 0;
+    for (int32_t code = 0; code < CODE_LIMIT; code++) seen += occurrences[code] >= min_frequency;
+    Character *characters = memory_alloc((size_t)seen, sizeof *characters, "alphabet");
+    for (int32_t code = 0; code < CODE_LIMIT; code++)
+        if (occurrences[code] >= min_frequency) characters[kept++] = (Character){code, occurrences[code]};
+    qsort(characters, (size_t)kept, sizeof *characters, by_count);
+    if (kept > most) kept = most;
+    qsort(characters, (size_t)kept, sizeof *characters, by_code);
+    for (int i = 0; i < kept; i++) {
+        char bytes[4];
+        string_map_add(&tokenizer->pieces, bytes, utf8_put(bytes, characters[i].code));
+    }
+    memory_free(characters);
+    memory_free(occurrences);
+}
+
+TokenizerOptions tokenizer_default_options(void) {
+    return (TokenizerOptions){.type = TOKENIZER_BPE, .vocab_size = 8000, .min_frequency = 2};
+}
+
+Tokenizer *tokenizer_learn(const Lines *const *texts, int count, const TokenizerOptions *o, Error *error) {
+    assert(o->min_frequency >= 1);
+    if (o->type != TOKENIZER_BYTE && o->vocab_size < SMALLEST_VOCABULARY) {
+        error_set(error,
+                  "[tokenizer] vocab_size = %d: the special pieces, the byte tokens and the word mark alone "
+                  "are %d; ask for more",
+                  o->vocab_size, SMALLEST_VOCABULARY);
+        return NULL;
+    }
+    Normalizer normalizer = {.form = o->normalization, .lowercase = o->lowercase};
+    WordCounts counts = {0};
+    count_words(&counts, texts, count, &normalizer);
+    normalizer_free(&normalizer);
+    if (counts.words.count == 0) {
+        error_set(error, "training text: all its lines are empty; a tokenizer is learned from text");
+        return NULL;
+    }
+    Tokenizer *tokenizer = vocabulary_new(o->normalization, o->lowercase);
+    vocabulary_add_fixed_pieces(tokenizer);
+    int room = o->vocab_size - ID_FIRST_PIECE;
+    int most = o->type == TOKENIZER_BYTE ? 1 : o->type == TOKENIZER_CHAR || room < 2 ? room : room / 2;
+    alphabet_choose(tokenizer, &counts, most, o->min_frequency);
+    if (o->type == TOKENIZER_BPE) bpe_learn(tokenizer, &counts, o->vocab_size, o->min_frequency);
+    word_counts_free(&counts);
+    return tokenizer;
+}
