@@ -1,0 +1,67 @@
+/* Gradients of output layer and loss, with and without smoothing, in one and in several chunks of rows. */
+#include "tests/support/probe.h"
+
+#include "model/loss.h"
+#include "model/matmul.h"
+
+typedef struct Case {
+    int N, D, V, chunk;
+    double smoothing;
+    const int *targets;
+    Linear p, dp;
+    real *h, *dh, *y, *dy; /* y: the summed objective */
+} Case;
+
+static void bind(void *self, ParamBinder *b, bool gradient) {
+    Case *c = self;
+    Linear *p = gradient ? &c->dp : &c->p;
+    *p = (Linear){.in = c->D, .out = c->V};
+    param_bind(b, &p->W, "lm_head.weight", 2, c->V, c->D, PARAM_MATRIX);
+}
+
+static void run(Case *c, Arena *arena, bool backward) {
+    ArenaMark mark = arena_mark(arena);
+    real *e = arena_reals(arena, "logits", c->chunk, c->V);
+    real *inverse_sum = arena_reals(arena, "softmax denominators", c->chunk, 1);
+    LossSums sums = {0};
+    for (int n = 0; n < c->N; n += c->chunk) {
+        int C = c->N - n < c->chunk ? c->N - n : c->chunk;
+        const real *h = c->h + n * c->D;
+        loss_forward(&sums, NULL, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing, C);
+        if (backward)
+            loss_backward(c->dh + n * c->D, &c->dp, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing,
+                          c->dy[0], C);
+    }
+    c->y[0] = (real)sums.objective;
+    assert_int_equal(sums.tokens, c->N);
+    if (c->smoothing == 0) assert_near(sums.nll, sums.objective, 1e-14);
+    arena_release(arena, mark);
+}
+
+static void forward(void *self, Arena *arena) { run(self, arena, false); }
+
+static void backward(void *self, Arena *arena) { run(self, arena, true); }
+
+static void check_loss(const char *name, double smoothing, int chunk) {
+    static const int targets[] = {4, 0, 10, 4, 7, 2, 10, 1, 9};
+    Case c = {.N = 9, .D = 5, .V = 11, .chunk = chunk, .smoothing = smoothing, .targets = targets};
+    Probe probe;
+    probe_begin(&probe, name, &c, (ProbeModule){bind, forward, backward});
+    probe_input(&probe, "h", c.N * c.D, &c.h, &c.dh);
+    probe_output(&probe, 1, &c.y, &c.dy);
+    probe_check(&probe);
+}
+
+static void test_loss(void **state) {
+    (void)state;
+    check_loss("loss", 0, 9);
+    check_loss("loss with smoothing", 0.1, 9);
+    check_loss("loss with smoothing, chunks of 2 rows", 0.3, 2);
+    check_loss("loss with smoothing, chunks of 4 rows", 0.1, 4);
+}
+
+int main(void) {
+    matmul_serial_blas();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loss)};
+    return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+}
