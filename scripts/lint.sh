@@ -47,7 +47,7 @@ for document in README.md model/README.md docs/*.md; do
     [ -f "$document" ] || continue
     grep -oE '`[^`]+`' "$document" | tr -d '`' | sort -u | while read -r name; do
         case "$name" in
-        *' '* | runs/* | -* | */ | *'*'* | *'$'* | *'<'* | http*) continue ;;
+        *' '* | *.*.* | runs/* | -* | */ | *'*'* | *'$'* | *'<'* | http*) continue ;;
         */*.c | */*.h | */*.sh | */*.py | */*.md | */*.ini | */*.json | */*.txt) [ -e "$name" ] || echo "$document: no file $name" ;;
         [a-z]*_[a-z]*'()' | [a-z]*_[a-z]*)
             word=${name%()}

@@ -29,14 +29,14 @@ done
 
 # A signal saves and stops, by the signal; the run goes on from there to the same end.
 small_config "$work/signal" >"$work/signal.ini"
-"$train" "$work/signal.ini" --set train.updates=100000 --set valid.every=100000 >"$work/out" 2>&1 &
+"$train" "$work/signal.ini" --set train.updates=100000 --set valid.every=100000 >"$work/signal.out" 2>&1 &
 child=$!
 tries=0
-until grep -q 'update 8 ' "$work/out" || [ "$tries" -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+until grep -q 'update 8 ' "$work/signal.out" 2>/dev/null || [ "$tries" -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
 kill -TERM "$child"
 wait "$child"
 [ $? -eq 143 ] || fail "a terminated training does not end by the signal"
-grep -q 'stopped by a signal' "$work/out" || fail "a terminated training does not say so"
+grep -q 'stopped by a signal' "$work/signal.out" || fail "a terminated training does not say so"
 expect 0 'resume +after update' "$train" "$work/signal.ini" --set train.updates=10
 
 # What may not change on a resume is refused with both values; --fresh moves the run aside.

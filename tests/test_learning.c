@@ -124,7 +124,8 @@ static void check_task(TargetWord *task, const char *name, int layers, int updat
     learner_init(&l, layers);
     for (int u = 1; u <= updates; u++) {
         Batch b = make_batch(&l.config, task, BATCH, (uint64_t)u);
-        double last_stretch = u > updates * 4 / 5 ? 0.1 : 1; /* small steps at the end: the optimum, not its neighbourhood */
+        double last_stretch =
+            u > updates * 4 / 5 ? 0.1 : 1; /* small steps at the end: the optimum, not its neighbourhood */
         learner_update(&l, &b, 0, last_stretch * schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, 0.005, 100, u));
         small_batch_free(&b);
     }

@@ -4,7 +4,6 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "model/matmul.h"
-#include "run/file.h"
 #include "run/weights.h"
 #include "training/trainer.h"
 
@@ -14,12 +13,12 @@ static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, 
     return tokenizer_learn(texts, count, &options, error);
 }
 
-/* Loads the run's tokenizer where there is one, else learns it from texts and saves it. */
-static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *texts, int count,
+/* Loads the tokenizer of a run that goes on; learns and saves that of a new one. */
+static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *texts, int count, bool resumes,
                                 Error *error) {
     char *path = run_path(t->run.path, file);
     Tokenizer *tokenizer;
-    if (file_exists(path)) {
+    if (resumes) {
         tokenizer = tokenizer_load(path, error);
     } else {
         log_progress(&t->log, "learning %d pieces ...", t->config.tokenizer.vocab_size);
@@ -33,13 +32,14 @@ static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *te
     return tokenizer;
 }
 
-static bool get_tokenizers(Trainer *t, const ParallelText *text, Error *error) {
+static bool get_tokenizers(Trainer *t, const ParallelText *text, bool resumes, Error *error) {
     const Lines *both[2] = {&text->source, &text->target};
     if (t->config.tokenizer.shared) {
-        t->source = t->target = tokenizer_for(t, RUN_TOKENIZER, both, 2, error);
+        t->source = t->target = tokenizer_for(t, RUN_TOKENIZER, both, 2, resumes, error);
     } else {
-        t->source = tokenizer_for(t, RUN_TOKENIZER_SOURCE, both, 1, error);
-        if (t->source != NULL) t->target = tokenizer_for(t, RUN_TOKENIZER_TARGET, both + 1, 1, error);
+        t->source = tokenizer_for(t, RUN_TOKENIZER_SOURCE, both, 1, resumes, error);
+        if (t->source != NULL)
+            t->target = tokenizer_for(t, RUN_TOKENIZER_TARGET, both + 1, 1, resumes, error);
     }
     return t->target != NULL;
 }
@@ -144,7 +144,7 @@ static bool prepare(Trainer *t, Error *error) {
     if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
     if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
     if (!read_texts(t, &text, error)) return false;
-    bool good = get_tokenizers(t, &text, error) && get_corpora(t, &text, error);
+    bool good = get_tokenizers(t, &text, resumes, error) && get_corpora(t, &text, error);
     parallel_text_free(&text);
     if (!good) return false;
     make_model(t);

@@ -84,6 +84,10 @@ static void identity(char vocabulary[32], char corpus[32], const Trainer *t) {
     snprintf(corpus, 32, "%d", t->train.pairs);
 }
 
+static const char *metric_name(const Trainer *t) {
+    return t->config.valid.metric == CONFIG_METRIC_NLL ? "nll" : "exact_match";
+}
+
 static void tensors(SafetensorsTensor out[3], const Trainer *t) {
     const real *data[3] = {t->slab, t->adam.m, t->adam.v};
     const char *name[3] = {"parameters", "adam.m", "adam.v"};
@@ -110,6 +114,7 @@ bool trainer_save(Trainer *t, Error *error) {
     all_fields(&f, t);
     field(&f, "vocabulary", vocabulary);
     field(&f, "pairs", corpus);
+    field(&f, "metric", metric_name(t));
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
     tensors(tensor, t);
@@ -154,6 +159,15 @@ static void say_if_changed(Trainer *t, const Safetensors *file, const char *key,
                  now, saved);
 }
 
+/* Values of two metrics cannot be compared: with another metric the search for the best begins anew. */
+static void forget_other_metric(Trainer *t, const Safetensors *file) {
+    const char *saved = safetensors_metadata(file, "metric");
+    if (saved == NULL || strcmp(saved, metric_name(t)) == 0) return;
+    log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
+    t->state.best_update = 0;
+    t->state.stalled = 0;
+}
+
 bool trainer_resume(Trainer *t, Error *error) {
     const ConfigTrain *c = &t->config.train;
     Safetensors file;
@@ -163,6 +177,7 @@ bool trainer_resume(Trainer *t, Error *error) {
         int epoch = t->batcher.epoch, next = t->batcher.next;
         batcher_free(&t->batcher);
         batcher_init(&t->batcher, &t->train, c->seed, epoch, next);
+        forget_other_metric(t, &file);
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());
         log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g",

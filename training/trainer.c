@@ -24,7 +24,6 @@ int trainer_signal(void) { return caught; }
 bool trainer_step(Trainer *t, StepResult *r) {
     const ConfigTrain *c = &t->config.train;
     arena_release(&t->update, (ArenaMark){0});
-    int first = t->batcher.next;
     Update u = batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows,
                             t->lanes.lanes, &t->update);
     t->state.update++;
@@ -32,7 +31,7 @@ bool trainer_step(Trainer *t, StepResult *r) {
     *r = (StepResult){.source_tokens = u.source_tokens,
                       .pairs = u.pairs,
                       .lr = schedule_lr(c->schedule, c->lr, c->warmup, t->state.update),
-                      .first_pair = t->batcher.order + first,
+                      .first_line = u.piece[0].index[0] + 1,
                       .epoch_ended = batcher_at_epoch_start(&t->batcher)};
     r->loss =
         lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
@@ -112,12 +111,13 @@ static void show_progress(Trainer *t, const StepResult *r) {
 
 /* A loss or norm that is not finite: says where it came from, and gives up after too many in a row. */
 static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
-    int most = t->config.train.max_bad_updates, a = t->train.line[r->first_pair[0]] + 1;
+    int most = t->config.train.max_bad_updates;
     t->state.bad_in_a_row++;
     log_line(&t->log,
-             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %d of %s",
-             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs, a,
-             t->config.data.train_source);
+             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64
+             " of %s",
+             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs,
+             r->first_line, t->config.data.train_source);
     if (most == 0 || t->state.bad_in_a_row < most) return true;
     return error_set(error,
                      "%s: %d updates in a row were not finite (the last at update %" PRId64
@@ -126,42 +126,41 @@ static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
                      t->run.path, t->state.bad_in_a_row, t->state.update);
 }
 
+/* Counts an update that was taken, and prints what is due. */
+static bool count_update(Trainer *t, const StepResult *r, double seconds, Error *error) {
+    t->state.bad_in_a_row = 0;
+    t->state.window.seconds += seconds;
+    t->state.window.source_tokens += r->source_tokens;
+    loss_add(&t->state.window.loss, r->loss);
+    show_progress(t, r);
+    return t->state.update % t->config.output.log_every != 0 || log_window(t, r, error);
+}
+
 /* One update and what is due after it. */
-static bool advance(Trainer *t, bool *saved, Error *error) {
-    double start = clock_seconds();
+static bool advance(Trainer *t, bool *saved, bool *validated, Error *error) {
+    double start = clock_seconds(), seconds;
     StepResult r;
     bool finite = trainer_step(t, &r);
-    double seconds = clock_seconds() - start;
-    t->state.seconds += seconds;
-    if (!finite && !bad_update(t, &r, error)) return false;
-    if (finite) {
-        t->state.bad_in_a_row = 0;
-        t->state.window.seconds += seconds;
-        t->state.window.source_tokens += r.source_tokens;
-        loss_add(&t->state.window.loss, r.loss);
-        show_progress(t, &r);
-    }
-    if (t->state.update % t->config.output.log_every == 0 && t->state.window.loss.tokens > 0 &&
-        !log_window(t, &r, error))
-        return false;
-    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !trainer_validate(t, error))
-        return false;
+    t->state.seconds += seconds = clock_seconds() - start;
+    if (!(finite ? count_update(t, &r, seconds, error) : bad_update(t, &r, error))) return false;
+    *validated = t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended);
+    if (*validated && !trainer_validate(t, error)) return false;
     *saved = due(t->config.output.save_every, t, r.epoch_ended);
     return !*saved || trainer_save(t, error);
 }
 
+/* The state is saved before the last validation, which may lie outside the schedule: so a run that is given more
+ * updates later goes on as if it had never stopped. */
 TrainEnd trainer_run(Trainer *t, Error *error) {
     catch_signals();
     TrainEnd end = limit_reached(t);
-    bool saved = true; /* nothing has changed yet */
+    bool saved = true, validated = true; /* nothing has changed yet */
     while (end == TRAIN_FAILED && !caught) {
-        if (!advance(t, &saved, error)) return TRAIN_FAILED;
+        if (!advance(t, &saved, &validated, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
-    if (end == TRAIN_FAILED) end = TRAIN_SIGNAL;
-    if (end != TRAIN_SIGNAL && !saved && t->valid.pairs > 0 &&
-        !due(t->config.valid.every, t, t->batcher.next == 0) && !trainer_validate(t, error))
-        return TRAIN_FAILED;
     if (!saved && !trainer_save(t, error)) return TRAIN_FAILED;
+    if (end == TRAIN_FAILED) return TRAIN_SIGNAL;
+    if (!validated && t->valid.pairs > 0 && !trainer_validate(t, error)) return TRAIN_FAILED;
     return end;
 }

@@ -74,9 +74,8 @@ typedef struct StepResult {
     LossSums loss;
     int64_t source_tokens;
     double grad_norm, lr;
-    const int
-        *first_pair; /* [pairs] places in the corpus of what it was made of, valid until the next step */
     int pairs;
+    int64_t first_line; /* of the corpus files, from 1, of its first pair */
     bool epoch_ended;
 } StepResult;
 

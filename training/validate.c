@@ -88,6 +88,7 @@ bool trainer_validate(Trainer *t, Error *error) {
                       .nll = loss.nll / (double)loss.tokens};
     m.exact_match = exact_match(t);
     m.seconds = clock_seconds() - start;
+    t->state.seconds += m.seconds;
     m.best = improves(t, &m);
     char verdict[64];
     if (m.best) {
