@@ -22,12 +22,11 @@ static const struct option OPTIONS[] = {{"tags", required_argument, NULL, OPTION
                                         {"version", no_argument, NULL, OPTION_VERSION},
                                         {NULL, 0, NULL, 0}};
 
-static bool read_parallel(Lines *lines, const char *path, const Lines *like, const char *like_path,
-                          Error *error) {
+static bool read_parallel(Lines *lines, const char *path, const Lines *like, const char *like_path, Error *error) {
     if (!text_file_read(lines, path, error)) return false;
     if (lines->count == like->count) return true;
-    error_set(error, "%s has %zu lines but %s has %zu; they must belong together line by line", path,
-              lines->count, like_path, like->count);
+    error_set(error, "%s has %zu lines but %s has %zu; they must belong together line by line", path, lines->count,
+              like_path, like->count);
     lines_free(lines);
     return false;
 }
@@ -36,13 +35,12 @@ static void print(const ExactMatch *m) {
     printf("exact match = %.2f (%d of %d)\n", exact_match_percent(m->exact, m->lines), m->exact, m->lines);
     for (int i = 0; i < m->tags; i++) {
         const TagCount *t = &m->tag[i];
-        printf("  %-28.*s %6.2f (%d of %d)\n", (int)t->tag.length, t->tag.text,
-               exact_match_percent(t->exact, t->lines), t->exact, t->lines);
+        printf("  %-28.*s %6.2f (%d of %d)\n", (int)t->tag.length, t->tag.text, exact_match_percent(t->exact, t->lines),
+               t->exact, t->lines);
     }
 }
 
-static bool evaluate(const char *hypothesis_path, const char *reference_path, const char *tags_path,
-                     Error *error) {
+static bool evaluate(const char *hypothesis_path, const char *reference_path, const char *tags_path, Error *error) {
     Lines hypothesis, reference, tags;
     if (!text_file_read(&reference, reference_path, error)) return false;
     bool good = read_parallel(&hypothesis, hypothesis_path, &reference, reference_path, error);

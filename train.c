@@ -86,14 +86,13 @@ static int finish(Trainer *t, TrainEnd end, const Error *error) {
                                       [TRAIN_UPDATES] = "all updates done",
                                       [TRAIN_MINUTES] = "time is up",
                                       [TRAIN_PATIENCE] = "no better validation within [valid] patience",
-                                      [TRAIN_SIGNAL] =
-                                          "stopped by a signal; the same command goes on from here"};
+                                      [TRAIN_SIGNAL] = "stopped by a signal; the same command goes on from here"};
     if (end == TRAIN_FAILED) {
         log_line(&t->log, "%s", error->text);
         return 1;
     }
-    log_line(&t->log, "finished   %s: update %lld, %s; peak memory %.0f MB", why[end],
-             (long long)t->state.update, t->run.path, memory_peak_mb());
+    log_line(&t->log, "finished   %s: update %lld, %s; peak memory %.0f MB", why[end], (long long)t->state.update,
+             t->run.path, memory_peak_mb());
     return 0;
 }
 

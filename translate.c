@@ -167,8 +167,7 @@ int main(int argc, char **argv) {
     status = 1;
     if (out != NULL) {
         Translator translator;
-        translator_init(&translator, &run.model, &run.positions, run.source, run.target, &run.config.decode,
-                        a.threads);
+        translator_init(&translator, &run.model, &run.positions, run.source, run.target, &run.config.decode, a.threads);
         bool good = translate_all(&translator, in, out);
         status = fclose(out) == 0 && good ? 0 : 1;
         translator_free(&translator);

@@ -77,8 +77,8 @@ static void make_room(Arena *arena, size_t bytes) {
     arena->current = next;
 }
 
-void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name,
-                 const char *function, const char *file) {
+void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name, const char *function,
+                 const char *file) {
     assert(cols == 0 || rows < ((size_t)1 << 48) / cols);
     size_t header = round_up(sizeof(ArenaRecord));
     size_t bytes = header + round_up(rows * cols * element_size);

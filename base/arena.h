@@ -40,8 +40,8 @@ void arena_free(Arena *arena);
 ArenaMark arena_mark(const Arena *arena);
 void arena_release(Arena *arena, ArenaMark mark);
 
-void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name,
-                 const char *function, const char *file);
+void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name, const char *function,
+                 const char *file);
 
 /* [rows, cols] reals (ints, or items of any type), named where they are computed. */
 #define arena_reals(arena, name, rows, cols) \

@@ -57,18 +57,17 @@ static void read_section(Ini *ini, Span s, int line) {
         ini_mistake(ini, line, "%s:%d: \"%s\" has no closing ]; write [section]", ini->name, line,
                     ini_quote(quoted, s.text, s.length));
     } else if (!is_name(name)) {
-        ini_mistake(ini, line, "%s:%d: \"%s\" is no section name; use letters, digits, _ . -", ini->name,
-                    line, ini_quote(quoted, name.text, name.length));
+        ini_mistake(ini, line, "%s:%d: \"%s\" is no section name; use letters, digits, _ . -", ini->name, line,
+                    ini_quote(quoted, name.text, name.length));
     } else {
         Span rest = trim(close + 1, s.length - (size_t)(close + 1 - s.text));
         if (rest.length > 0 && !opens_comment(rest.text[0]))
-            ini_mistake(ini, line, "%s:%d: \"%s\" follows the section's ]; put it on a line of its own",
-                        ini->name, line, ini_quote(quoted, rest.text, rest.length));
+            ini_mistake(ini, line, "%s:%d: \"%s\" follows the section's ]; put it on a line of its own", ini->name,
+                        line, ini_quote(quoted, rest.text, rest.length));
     }
     /* Also a bad name opens a section, so that its keys are not taken for the section's before. */
     ini->section = room(ini->section, ini->sections, sizeof *ini->section);
-    ini->section[ini->sections++] =
-        (IniSection){memory_text(name.text, is_name(name) ? name.length : 0), line};
+    ini->section[ini->sections++] = (IniSection){memory_text(name.text, is_name(name) ? name.length : 0), line};
 }
 
 /* The inside of a value in quotes; NULL and a mistake if it does not end well. */
@@ -76,8 +75,7 @@ static char *read_quoted(Ini *ini, Span v, int line) {
     char *value = memory_alloc(v.length + 1, 1, "configuration");
     size_t used = 0, i = 1;
     for (; i < v.length && v.text[i] != '"'; i++) {
-        bool escape =
-            v.text[i] == '\\' && i + 1 < v.length && (v.text[i + 1] == '"' || v.text[i + 1] == '\\');
+        bool escape = v.text[i] == '\\' && i + 1 < v.length && (v.text[i + 1] == '"' || v.text[i + 1] == '\\');
         value[used++] = v.text[escape ? ++i : i];
     }
     char quoted[80];
@@ -87,8 +85,8 @@ static char *read_quoted(Ini *ini, Span v, int line) {
     } else {
         Span rest = trim(v.text + i + 1, v.length - i - 1);
         if (rest.length == 0 || (opens_comment(rest.text[0]) && is_blank(v.text[i + 1]))) return value;
-        ini_mistake(ini, line, "%s:%d: \"%s\" follows the closing quote; a quote inside is written \\\"",
-                    ini->name, line, ini_quote(quoted, rest.text, rest.length));
+        ini_mistake(ini, line, "%s:%d: \"%s\" follows the closing quote; a quote inside is written \\\"", ini->name,
+                    line, ini_quote(quoted, rest.text, rest.length));
     }
     memory_free(value);
     return NULL;
@@ -108,8 +106,8 @@ static void read_entry(Ini *ini, Span s, int line) {
     char quoted[80];
     const char *equals = memchr(s.text, '=', s.length);
     if (equals == NULL) {
-        ini_mistake(ini, line, "%s:%d: \"%s\" is neither [section] nor key = value; start a comment with #",
-                    ini->name, line, ini_quote(quoted, s.text, s.length));
+        ini_mistake(ini, line, "%s:%d: \"%s\" is neither [section] nor key = value; start a comment with #", ini->name,
+                    line, ini_quote(quoted, s.text, s.length));
         return;
     }
     Span key = trim(s.text, (size_t)(equals - s.text));
@@ -117,8 +115,8 @@ static void read_entry(Ini *ini, Span s, int line) {
         ini_mistake(ini, line, "%s:%d: \"%s\" is no key; use letters, digits, _ . -", ini->name, line,
                     ini_quote(quoted, key.text, key.length));
     } else if (ini->sections == 0) {
-        ini_mistake(ini, line, "%s:%d: key \"%s\" stands before the first section; put [section] above it",
-                    ini->name, line, ini_quote(quoted, key.text, key.length));
+        ini_mistake(ini, line, "%s:%d: key \"%s\" stands before the first section; put [section] above it", ini->name,
+                    line, ini_quote(quoted, key.text, key.length));
     } else {
         char *value = read_value(ini, (Span){equals + 1, s.length - (size_t)(equals + 1 - s.text)}, line);
         if (value == NULL) return;
@@ -134,8 +132,7 @@ static void read_line(Ini *ini, const char *text, size_t length, int line) {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         if ((c < 0x20 && c != '\t') || c == 0x7F) {
-            ini_mistake(ini, line, "%s:%d: byte 0x%02X in column %zu is no text; remove it", ini->name, line,
-                        c, i + 1);
+            ini_mistake(ini, line, "%s:%d: byte 0x%02X in column %zu is no text; remove it", ini->name, line, c, i + 1);
             return;
         }
     }
@@ -169,8 +166,8 @@ static void find_repetitions(Ini *ini) {
         if (strcmp(a->section, b->section) != 0 || strcmp(a->key, b->key) != 0) {
             first = i;
         } else if (b->key[0] != '\0') {
-            ini_mistake(ini, b->line, "%s:%d: [%s] %s was given in line %d already; keep one of them",
-                        ini->name, b->line, ini_quote(section, b->section, strlen(b->section)),
+            ini_mistake(ini, b->line, "%s:%d: [%s] %s was given in line %d already; keep one of them", ini->name,
+                        b->line, ini_quote(section, b->section, strlen(b->section)),
                         ini_quote(key, b->key, strlen(b->key)), a->line);
         } else if (b->section[0] != '\0') { /* "" is a section with a bad name, reported before */
             ini_mistake(ini, b->line, "%s:%d: section [%s] was opened in line %d already; put its keys there",
@@ -183,8 +180,8 @@ static void find_repetitions(Ini *ini) {
 void ini_parse(Ini *ini, const char *name, const char *bytes, size_t size) {
     *ini = (Ini){.name = memory_text(name, strlen(name))};
     if (size > INI_MOST_BYTES) {
-        ini_mistake(ini, 0, "%s: has %zu bytes, more than the %d of any configuration; is it the right file?",
-                    name, size, INI_MOST_BYTES);
+        ini_mistake(ini, 0, "%s: has %zu bytes, more than the %d of any configuration; is it the right file?", name,
+                    size, INI_MOST_BYTES);
         return;
     }
     const char *p = bytes, *end = bytes + size;

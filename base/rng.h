@@ -28,9 +28,9 @@ typedef struct Rng {
 } Rng;
 
 uint64_t rng_next(Rng *rng);
-double rng_uniform(Rng *rng); /* in [0, 1) */
-double rng_normal(Rng *rng);  /* mean 0, standard deviation 1 (Box and Muller 1958, the cosine branch) */
-uint64_t rng_below(Rng *rng, uint64_t n);          /* in 0 .. n-1, n > 0 */
+double rng_uniform(Rng *rng);             /* in [0, 1) */
+double rng_normal(Rng *rng);              /* mean 0, standard deviation 1 (Box and Muller 1958, the cosine branch) */
+uint64_t rng_below(Rng *rng, uint64_t n); /* in 0 .. n-1, n > 0 */
 void rng_shuffle(Rng *rng, int *items, int count); /* Fisher and Yates */
 
 #endif

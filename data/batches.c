@@ -19,9 +19,7 @@ void batcher_free(Batcher *b) { memory_free(b->order); }
 
 bool batcher_at_epoch_start(const Batcher *b) { return b->next == 0; }
 
-static int target_rows(const Batcher *b, int place) {
-    return corpus_length(&b->corpus->target, b->order[place]) + 1;
-}
+static int target_rows(const Batcher *b, int place) { return corpus_length(&b->corpus->target, b->order[place]) + 1; }
 
 static int pieces_for(int64_t rows, int pairs, int piece_rows, int lanes) {
     int64_t pieces = (rows + piece_rows - 1) / piece_rows;

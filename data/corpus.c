@@ -7,11 +7,9 @@
 
 bool parallel_text_read(ParallelText *text, const char *source_path, const char *target_path, Error *error) {
     *text = (ParallelText){0};
-    bool good = text_file_read(&text->source, source_path, error) &&
-                text_file_read(&text->target, target_path, error);
+    bool good = text_file_read(&text->source, source_path, error) && text_file_read(&text->target, target_path, error);
     if (good && text->source.count != text->target.count)
-        good = error_set(error,
-                         "%s has %zu lines but %s has %zu; line i of one must translate line i of the other",
+        good = error_set(error, "%s has %zu lines but %s has %zu; line i of one must translate line i of the other",
                          source_path, text->source.count, target_path, text->target.count);
     if (good && text->source.count > INT32_MAX)
         good = error_set(error, "%s: more than 2^31 lines; split the corpus", source_path);
@@ -72,14 +70,12 @@ void corpus_free(Corpus *c) {
 static Packed pack(const CorpusSide *side, const int *pairs, int count, Arena *arena) {
     Packed packed = {count, arena_array(arena, int, "sentence offsets", count + 1)};
     packed.offset[0] = 0;
-    for (int i = 0; i < count; i++)
-        packed.offset[i + 1] = packed.offset[i] + corpus_length(side, pairs[i]) + 1;
+    for (int i = 0; i < count; i++) packed.offset[i + 1] = packed.offset[i] + corpus_length(side, pairs[i]) + 1;
     return packed;
 }
 
 Batch corpus_batch(const Corpus *c, const int *pairs, int count, Arena *arena) {
-    Batch b = {.source = pack(&c->source, pairs, count, arena),
-               .target = pack(&c->target, pairs, count, arena)};
+    Batch b = {.source = pack(&c->source, pairs, count, arena), .target = pack(&c->target, pairs, count, arena)};
     b.source_ids = arena_array(arena, int, "source ids", packed_rows(&b.source));
     b.target_in = arena_array(arena, int, "target input ids", packed_rows(&b.target));
     b.target_out = arena_array(arena, int, "target output ids", packed_rows(&b.target));

@@ -19,8 +19,7 @@ static TagCount *find_or_add(ExactMatch *m, Line tag) {
     for (int i = 0; i < m->tags; i++)
         if (equal(m->tag[i].tag, tag)) return &m->tag[i];
     if ((m->tags & (m->tags - 1)) == 0) /* full at powers of two */
-        m->tag =
-            memory_grow(m->tag, (size_t)m->tags, m->tags ? 2 * (size_t)m->tags : 1, sizeof *m->tag, "tags");
+        m->tag = memory_grow(m->tag, (size_t)m->tags, m->tags ? 2 * (size_t)m->tags : 1, sizeof *m->tag, "tags");
     m->tag[m->tags] = (TagCount){.tag = tag};
     return &m->tag[m->tags++];
 }

@@ -18,8 +18,6 @@ typedef struct ExactMatch {
 /* Both have the same number of lines; so has `tags`, each line a list of words, unless it is NULL. */
 ExactMatch exact_match_count(const Lines *hypothesis, const Lines *reference, const Lines *tags);
 
-static inline double exact_match_percent(int exact, int lines) {
-    return lines > 0 ? 100.0 * exact / lines : 0;
-}
+static inline double exact_match_percent(int exact, int lines) { return lines > 0 ? 100.0 * exact / lines : 0; }
 
 #endif

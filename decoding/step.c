@@ -45,13 +45,12 @@ static void encode_slot(StepCache *cache, const StepModel *m, const int *ids, in
     int offset[2] = {0, packed_length(&cache->source, s)};
     Packed one = {1, offset};
     EncoderActs a;
-    encoder_forward(&a, ids + cache->source.offset[s], &one, &m->p->encoder, &m->positions->source,
-                    (Dropout){0}, arena);
+    encoder_forward(&a, ids + cache->source.offset[s], &one, &m->p->encoder, &m->positions->source, (Dropout){0},
+                    arena);
     for (int l = 0; l < m->p->decoder.layers; l++) {
         const Attention *attn = &m->p->decoder.layer[l].encoder_attn;
         Linear kv = attention_joined(&attn->k_proj, attn->k_proj.out + attn->v_proj.out);
-        linear_forward(cache->layer[l].cross_kv + (size_t)cache->source.offset[s] * kv.out, a.memory, &kv,
-                       offset[1]);
+        linear_forward(cache->layer[l].cross_kv + (size_t)cache->source.offset[s] * kv.out, a.memory, &kv, offset[1]);
     }
     arena_release(arena, mark);
 }
@@ -65,17 +64,16 @@ StepCache step_begin(const StepModel *m, const int *source_ids, Packed source, i
     memset(cache.length, 0, (size_t)source.sentences * sizeof(int));
     cache.layer = arena_array(arena, LayerCache, "layer caches", layers);
     for (int l = 0; l < layers; l++)
-        cache.layer[l] = (LayerCache){
-            arena_reals(arena, "cached keys", rows, HK), arena_reals(arena, "cached values", rows, HV),
-            arena_reals(arena, "source keys, values", packed_rows(&source), HK + HV)};
+        cache.layer[l] =
+            (LayerCache){arena_reals(arena, "cached keys", rows, HK), arena_reals(arena, "cached values", rows, HV),
+                         arena_reals(arena, "source keys, values", packed_rows(&source), HK + HV)};
     for (int i = 0; i < source.sentences; i++) encode_slot(&cache, m, source_ids, i, arena);
     return cache;
 }
 
 /* Self-attention of one row a slot: its key and value join the cache, then it attends to all of the slot's. */
-static void self_attention(real *f, const real *in, const PackedDecoderLayer *w, AttentionShape s,
-                           LayerCache *kv, const StepCache *cache, const int *slot, int rows,
-                           Arena *scratch) {
+static void self_attention(real *f, const real *in, const PackedDecoderLayer *w, AttentionShape s, LayerCache *kv,
+                           const StepCache *cache, const int *slot, int rows, Arena *scratch) {
     int HK = s.heads * s.d_k, HV = s.heads * s.d_v, stride = 2 * HK + HV;
     real *qkv = arena_reals(scratch, "q, k, v", rows, stride);
     real *context = arena_reals(scratch, "context", rows, HV);
@@ -95,24 +93,23 @@ static void self_attention(real *f, const real *in, const PackedDecoderLayer *w,
 }
 
 static void cross_attention(real *f, const real *in, const PackedDecoderLayer *w, AttentionShape s,
-                            const LayerCache *kv, const StepCache *cache, const int *slot, int rows,
-                            Arena *scratch) {
+                            const LayerCache *kv, const StepCache *cache, const int *slot, int rows, Arena *scratch) {
     int HK = s.heads * s.d_k, HV = s.heads * s.d_v;
     real *q = arena_reals(scratch, "q", rows, HK);
     real *context = arena_reals(scratch, "context", rows, HV);
     AttentionSpans spans = {rows, arena_array(scratch, AttentionSpan, "spans", rows)};
     packed_linear_forward(q, in, &w->cross_q, rows);
     for (int r = 0; r < rows; r++)
-        spans.span[r] = (AttentionSpan){r, 1, cache->source.offset[slot[r]],
-                                        packed_length(&cache->source, slot[r]), false};
+        spans.span[r] =
+            (AttentionSpan){r, 1, cache->source.offset[slot[r]], packed_length(&cache->source, slot[r]), false};
     AttentionCoreActs unused;
     attention_core_forward(context, &unused, (HeadRows){q, HK}, (HeadRows){kv->cross_kv, HK + HV},
                            (HeadRows){kv->cross_kv + HK, HK + HV}, s, &spans, &(DropoutSite){0}, scratch);
     packed_linear_forward(f, context, &w->cross_out, rows);
 }
 
-static void feed_forward(real *f, const real *in, const PackedDecoderLayer *w, Activation activation,
-                         int rows, Arena *scratch) {
+static void feed_forward(real *f, const real *in, const PackedDecoderLayer *w, Activation activation, int rows,
+                         Arena *scratch) {
     real *h = arena_reals(scratch, "ffn hidden", rows, w->fc1.out);
     real *r = arena_reals(scratch, "ffn activated", rows, w->fc1.out);
     packed_linear_forward(h, in, &w->fc1, rows);
@@ -144,8 +141,8 @@ static void layer_step(real *x, const DecoderLayer *p, const PackedDecoderLayer 
     arena_release(scratch, mark);
 }
 
-void step_forward(real *logits, StepCache *cache, const StepModel *m, const int *slot, const int *ids,
-                  int rows, Arena *scratch) {
+void step_forward(real *logits, StepCache *cache, const StepModel *m, const int *slot, const int *ids, int rows,
+                  Arena *scratch) {
     ArenaMark mark = arena_mark(scratch);
     const Decoder *d = &m->p->decoder;
     int D = d->embedding.width;
@@ -153,8 +150,8 @@ void step_forward(real *logits, StepCache *cache, const StepModel *m, const int 
     for (int r = 0; r < rows; r++) {
         assert(cache->length[slot[r]] < cache->capacity);
         int offset[2] = {0, 1};
-        embedding_forward(x + (size_t)r * D, ids + r, &(Packed){1, offset}, cache->length[slot[r]],
-                          &d->embedding, &m->positions->target);
+        embedding_forward(x + (size_t)r * D, ids + r, &(Packed){1, offset}, cache->length[slot[r]], &d->embedding,
+                          &m->positions->target);
     }
     for (int l = 0; l < d->layers; l++)
         layer_step(x, &d->layer[l], &m->layer[l], &cache->layer[l], cache, slot, rows, scratch);

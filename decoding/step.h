@@ -42,7 +42,7 @@ typedef struct StepCache {
 StepCache step_begin(const StepModel *m, const int *source_ids, Packed source, int capacity, Arena *arena);
 
 /* Feeds ids[0..rows) to slots slot[0..rows), each slot once, and gives the logits [rows, V_tgt] of what follows. */
-void step_forward(real *logits, StepCache *cache, const StepModel *m, const int *slot, const int *ids,
-                  int rows, Arena *scratch);
+void step_forward(real *logits, StepCache *cache, const StepModel *m, const int *slot, const int *ids, int rows,
+                  Arena *scratch);
 
 #endif

@@ -6,17 +6,13 @@
 
 #include "base/memory.h"
 
-enum {
-    GROUP_SENTENCES = 64,
-    GROUP_ROWS = 2048
-}; /* decoded together: enough rows a step, little waiting at the end */
+enum { GROUP_SENTENCES = 64, GROUP_ROWS = 2048 }; /* decoded together: enough rows a step, little waiting at the end */
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
-                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config,
-                     int threads) {
+                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads) {
     *t = (Translator){.source = source, .target = target, .threads = threads};
-    t->limits = (DecodeLimits){config->max_length_factor, config->max_length_extra,
-                               decode_banned(p->config.target_vocab)};
+    t->limits =
+        (DecodeLimits){config->max_length_factor, config->max_length_extra, decode_banned(p->config.target_vocab)};
     step_model_init(&t->model, p, positions);
 }
 
@@ -32,8 +28,7 @@ typedef struct Job {
 
 static int by_length(const void *a, const void *b) {
     const Job *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1; /* longest first: the last groups are short */
+    if (x->length != y->length) return x->length > y->length ? -1 : 1; /* longest first: the last groups are short */
     return x->line < y->line ? -1 : 1;
 }
 
@@ -43,8 +38,7 @@ static bool is_blank(Line line) {
     return true;
 }
 
-static int collect(Translation *out, Job *job, IdList *pool, const Tokenizer *tokenizer, const Line *line,
-                   int count) {
+static int collect(Translation *out, Job *job, IdList *pool, const Tokenizer *tokenizer, const Line *line, int count) {
     TextEncoder *encoder = text_encoder_new(tokenizer);
     int jobs = 0;
     for (int i = 0; i < count; i++) {
@@ -108,8 +102,7 @@ void translator_translate(Translation *out, const Translator *t, const Line *lin
         Arena arena;
         arena_init(&arena, "decoding (give fewer or shorter lines)");
 #pragma omp for schedule(dynamic, 1)
-        for (int g = 0; g < groups; g++)
-            decode_group(out, t, job + group[g], group[g + 1] - group[g], &pool, &arena);
+        for (int g = 0; g < groups; g++) decode_group(out, t, job + group[g], group[g + 1] - group[g], &pool, &arena);
         arena_free(&arena);
     }
     for (int i = 0; i < count; i++)

@@ -15,8 +15,7 @@ typedef struct Translator {
 } Translator;
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
-                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config,
-                     int threads);
+                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads);
 void translator_free(Translator *t);
 
 enum { TRANSLATOR_MOST_TOKENS = 2000 }; /* of a source line; the rest of a longer one is left out */

@@ -18,16 +18,16 @@ static void relu_backward(real *dx, const real *dy, const real *x, size_t n) {
     for (size_t i = 0; i < n; i++) dx[i] = x[i] > 0 ? dy[i] : 0;
 }
 
-/* Hendrycks and Gimpel 2016: x times the probability that a standard normal is below x, the exact erf form.
- */
+/* Hendrycks and Gimpel 2016: x times the probability that a standard normal is below x, the exact erf form. */
 static void gelu_forward(real *y, const real *x, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = x[i] * (real)0.5 * (1 + erf(x[i] * INV_SQRT_2));
 }
 
 /* Forward     y = x Phi(x),  Phi(x) = (1 + erf(x / sqrt 2)) / 2
  * Given       dy.   Wanted  dx.
- * Derivation  Phi' is the normal density phi(x) = exp(-x^2/2) / sqrt(2 pi); product rule: dy/dx = Phi(x) + x
- * phi(x). Saved       x. */
+ * Derivation  Phi' is the normal density phi(x) = exp(-x^2/2) / sqrt(2 pi); product rule:
+ *             dy/dx = Phi(x) + x phi(x).
+ * Saved       x. */
 static void gelu_backward(real *dx, const real *dy, const real *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         real Phi = (real)0.5 * (1 + erf(x[i] * INV_SQRT_2));

@@ -16,9 +16,8 @@ static size_t weights_size(const AttentionSpan *s, int heads) {
     return (size_t)heads * (size_t)s->queries * (size_t)tile_pad(s->keys);
 }
 
-void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRows k, HeadRows v,
-                            AttentionShape shape, const AttentionSpans *spans, const DropoutSite *drop,
-                            Arena *acts) {
+void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRows k, HeadRows v, AttentionShape shape,
+                            const AttentionSpans *spans, const DropoutSite *drop, Arena *acts) {
     int K = shape.d_k, Vd = shape.d_v, out_stride = shape.heads * Vd;
     real scale = 1 / sqrt((real)K);
     size_t total = 0;
@@ -41,7 +40,7 @@ void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRow
             tile_matmul(A, M, Q_h, q.stride, 1, K_t, M, n, M, K); /* 1  S = Q K'                */
             for (int i = 0; i < n; i++)                           /* 2  A = softmax(S / sqrt K) */
                 softmax_forward(A + (size_t)i * M, A + (size_t)i * M, attention_visible(sp, i), M, scale);
-            const real *A_drop = dropped_weights(buffer, A, sp, h, M, drop); /* 3  A' = dropout(A)         */
+            const real *A_drop = dropped_weights(buffer, A, sp, h, M, drop);     /* 3  A' = dropout(A)         */
             tile_matmul(O_h, out_stride, A_drop, M, 1, V_h, v.stride, n, Vd, m); /* 4  O = A' V */
         }
         arena_release(acts, mark);

@@ -46,9 +46,8 @@ typedef struct AttentionCoreActs {
 } AttentionCoreActs;
 
 /* out [rows of Q, H d_v] of stride H d_v. A query that sees no key gets zeros. */
-void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRows k, HeadRows v,
-                            AttentionShape shape, const AttentionSpans *spans, const DropoutSite *drop,
-                            Arena *acts);
+void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRows k, HeadRows v, AttentionShape shape,
+                            const AttentionSpans *spans, const DropoutSite *drop, Arena *acts);
 
 /* Overwrites the rows of dq, dk, dv that the spans cover (each row must be in one span only).
  * Reads dout [rows of Q, H d_v]. */

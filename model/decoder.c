@@ -23,9 +23,8 @@ static AttentionSpans cross_spans(const Packed *rows, const Packed *source_rows,
     return spans;
 }
 
-void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const Packed *rows,
-                     const Packed *source_rows, const Decoder *p, const Positions *positions, Dropout drop,
-                     Arena *acts) {
+void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const Packed *rows, const Packed *source_rows,
+                     const Decoder *p, const Positions *positions, Dropout drop, Arena *acts) {
     int N = packed_rows(rows), M = packed_rows(source_rows), D = p->embedding.width;
     DropoutSite site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
     a->drop = drop;
@@ -55,8 +54,8 @@ void decoder_backward(Decoder *dp, real *dmemory, real *dhidden, const int *ids,
     real *dx = dhidden;
     if (p->has_norm) layer_norm_backward(dx, &dp->norm, dx, &a->norm, &p->norm, N); /* 4 */
     for (int l = p->layers - 1; l >= 0; l--)                                        /* 3 */
-        decoder_layer_backward(dx, dmemory, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, M, &a->spans,
-                               &a->drop, l, scratch);
+        decoder_layer_backward(dx, dmemory, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, M, &a->spans, &a->drop, l,
+                               scratch);
     dropout_backward(dx, dx, N, D, &site);          /* 2 */
     embedding_backward(&dp->embedding, dx, ids, N); /* 1 */
 }

@@ -25,9 +25,8 @@ typedef struct DecoderActs {
 void decoder_bind(Decoder *p, ParamBinder *binder, const ModelConfig *config);
 
 /* ids [N]: the decoder's input, <s> first. memory [M,D_enc] of source_rows. */
-void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const Packed *rows,
-                     const Packed *source_rows, const Decoder *p, const Positions *positions, Dropout drop,
-                     Arena *acts);
+void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const Packed *rows, const Packed *source_rows,
+                     const Decoder *p, const Positions *positions, Dropout drop, Arena *acts);
 
 /* Overwrites dhidden, the gradient of a->hidden, on its way down; adds to dmemory [M,D_enc] and to dp. */
 void decoder_backward(Decoder *dp, real *dmemory, real *dhidden, const int *ids, const Packed *rows,

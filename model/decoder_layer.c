@@ -13,9 +13,8 @@ void decoder_layer_bind(DecoderLayer *p, ParamBinder *binder, const ModelConfig 
     residual_bind(&p->ffn_residual, binder, "final_layer_norm", D, c->norm);
 }
 
-void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const real *memory,
-                           const DecoderLayer *p, int N, int M, const DecoderSpans *spans,
-                           const Dropout *drop, int layer, Arena *acts) {
+void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const real *memory, const DecoderLayer *p,
+                           int N, int M, const DecoderSpans *spans, const Dropout *drop, int layer, Arena *acts) {
     int D = p->ffn.fc1.in;
     DropoutSite self_weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
     DropoutSite after_self = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
@@ -28,8 +27,7 @@ void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const re
     real *w = arena_reals(acts, "after cross-attention", N, D);
 
     const real *in = residual_enter(&a->self_attn_residual, x, &p->self_attn_residual, N, acts);
-    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, &spans->self, &self_weights,
-                      acts); /* 1 */
+    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, &spans->self, &self_weights, acts); /* 1 */
     residual_leave(u, &a->self_attn_residual, x, f, &p->self_attn_residual, N, &after_self, acts);
 
     in = residual_enter(&a->encoder_attn_residual, u, &p->encoder_attn_residual, N, acts);
@@ -44,9 +42,9 @@ void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const re
 
 /* The three sublayers' backwards, last to first; the residual's fan-out is derived in residual.c.
  * memory is read by the cross-attention of every decoder layer: each adds its share to dmemory. */
-void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const real *dy,
-                            const DecoderLayerActs *a, const DecoderLayer *p, int N, int M,
-                            const DecoderSpans *spans, const Dropout *drop, int layer, Arena *scratch) {
+void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const real *dy, const DecoderLayerActs *a,
+                            const DecoderLayer *p, int N, int M, const DecoderSpans *spans, const Dropout *drop,
+                            int layer, Arena *scratch) {
     int D = p->ffn.fc1.in, D_enc = p->encoder_attn.k_proj.in;
     DropoutSite self_weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
     DropoutSite after_self = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
@@ -61,8 +59,7 @@ void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const rea
     real *dw = arena_reals(scratch, "after cross-attention", N, D);
     real *dmemory_here = arena_reals(scratch, "memory", M, D_enc);
 
-    residual_leave_backward(dw, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N,
-                            &after_ffn); /* 3 */
+    residual_leave_backward(dw, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N, &after_ffn); /* 3 */
     feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &inner, scratch);
     residual_enter_backward(dw, din, &dp->ffn_residual, &a->ffn_residual, &p->ffn_residual, N);
 
@@ -71,14 +68,13 @@ void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const rea
     attention_backward(din, dmemory_here, &dp->encoder_attn, df, &a->encoder_attn, &p->encoder_attn, N, M,
                        &spans->cross, &cross_weights, scratch);
     for (int m = 0; m < M; m++) vec_add(dmemory + (size_t)m * D_enc, dmemory_here + (size_t)m * D_enc, D_enc);
-    residual_enter_backward(du, din, &dp->encoder_attn_residual, &a->encoder_attn_residual,
-                            &p->encoder_attn_residual, N);
-
-    residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual,
-                            &p->self_attn_residual, N, &after_self); /* 1 */
-    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, &spans->self,
-                       &self_weights, scratch);
-    residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual,
+    residual_enter_backward(du, din, &dp->encoder_attn_residual, &a->encoder_attn_residual, &p->encoder_attn_residual,
                             N);
+
+    residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual, &p->self_attn_residual, N,
+                            &after_self); /* 1 */
+    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, &spans->self, &self_weights,
+                       scratch);
+    residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual, N);
     arena_release(scratch, mark);
 }

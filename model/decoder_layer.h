@@ -31,13 +31,12 @@ typedef struct DecoderSpans {
 void decoder_layer_bind(DecoderLayer *p, ParamBinder *binder, const ModelConfig *config);
 
 /* y, x [N,D_dec]; memory [M,D_enc]. */
-void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const real *memory,
-                           const DecoderLayer *p, int N, int M, const DecoderSpans *spans,
-                           const Dropout *drop, int layer, Arena *acts);
+void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const real *memory, const DecoderLayer *p,
+                           int N, int M, const DecoderSpans *spans, const Dropout *drop, int layer, Arena *acts);
 
 /* Overwrites dx [N,D_dec], which may be dy; adds to dmemory [M,D_enc] and to dp. */
-void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const real *dy,
-                            const DecoderLayerActs *a, const DecoderLayer *p, int N, int M,
-                            const DecoderSpans *spans, const Dropout *drop, int layer, Arena *scratch);
+void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const real *dy, const DecoderLayerActs *a,
+                            const DecoderLayer *p, int N, int M, const DecoderSpans *spans, const Dropout *drop,
+                            int layer, Arena *scratch);
 
 #endif

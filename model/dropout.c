@@ -10,8 +10,7 @@ Dropout dropout_draw(const DropoutDraw *draw, const DropoutRates *rates, int sid
     uint64_t *row_key = arena_array(arena, uint64_t, "dropout row keys", packed_rows(rows));
     uint64_t update = hash_fold(hash64(draw->seed), (uint64_t)draw->update);
     for (int s = 0; s < rows->sentences; s++) {
-        uint64_t sentence =
-            hash_fold(hash_fold(update, (uint64_t)index[s]), (uint64_t)(2 * draw->copy + side));
+        uint64_t sentence = hash_fold(hash_fold(update, (uint64_t)index[s]), (uint64_t)(2 * draw->copy + side));
         for (int row = 0; row < packed_length(rows, s); row++)
             row_key[rows->offset[s] + row] = hash_fold(sentence, (uint64_t)row);
     }

@@ -51,9 +51,7 @@ Dropout dropout_draw(const DropoutDraw *draw, const DropoutRates *rates, int sid
 
 DropoutSite dropout_site(const Dropout *dropout, int layer, DropoutPlace place);
 
-static inline int dropout_is_on(const DropoutSite *site) {
-    return site->row_key != NULL && site->threshold > 0;
-}
+static inline int dropout_is_on(const DropoutSite *site) { return site->row_key != NULL && site->threshold > 0; }
 
 /* y_nf = x_nf / keep where kept, else 0. y may be x. */
 void dropout_forward(real *y, const real *x, int N, int F, const DropoutSite *site);

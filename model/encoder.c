@@ -21,8 +21,8 @@ AttentionSpans self_spans(const Packed *rows, bool causal, Arena *arena) {
     return spans;
 }
 
-void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const Encoder *p,
-                     const Positions *positions, Dropout drop, Arena *acts) {
+void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const Encoder *p, const Positions *positions,
+                     Dropout drop, Arena *acts) {
     int N = packed_rows(rows), D = p->embedding.width;
     DropoutSite site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
     a->drop = drop;
@@ -52,8 +52,7 @@ void encoder_backward(Encoder *dp, real *dmemory, const int *ids, const Packed *
     real *dx = dmemory;
     if (p->has_norm) layer_norm_backward(dx, &dp->norm, dx, &a->norm, &p->norm, N); /* 4 */
     for (int l = p->layers - 1; l >= 0; l--)                                        /* 3 */
-        encoder_layer_backward(dx, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, &a->spans, &a->drop, l,
-                               scratch);
+        encoder_layer_backward(dx, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, &a->spans, &a->drop, l, scratch);
     dropout_backward(dx, dx, N, D, &site);          /* 2 */
     embedding_backward(&dp->embedding, dx, ids, N); /* 1 */
 }

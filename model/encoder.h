@@ -24,8 +24,8 @@ typedef struct EncoderActs {
 /* Binds the layers and the norm; the embedding is bound (or tied) by the transformer. */
 void encoder_bind(Encoder *p, ParamBinder *binder, const ModelConfig *config);
 
-void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const Encoder *p,
-                     const Positions *positions, Dropout drop, Arena *acts);
+void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const Encoder *p, const Positions *positions,
+                     Dropout drop, Arena *acts);
 
 /* Overwrites dmemory, the gradient of a->memory, on its way down; adds to dp. */
 void encoder_backward(Encoder *dp, real *dmemory, const int *ids, const Packed *rows, const EncoderActs *a,

@@ -30,8 +30,8 @@ void encoder_layer_forward(real *y, EncoderLayerActs *a, const real *x, const En
 /* The two sublayers' backwards, last to first. In each, du (or dx) starts as what came past the sublayer and has
  * what came through it added: the residual's fan-out, derived in residual.c. */
 void encoder_layer_backward(real *dx, EncoderLayer *dp, const real *dy, const EncoderLayerActs *a,
-                            const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop,
-                            int layer, Arena *scratch) {
+                            const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop, int layer,
+                            Arena *scratch) {
     int D = p->ffn.fc1.in;
     DropoutSite weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
     DropoutSite after_attn = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
@@ -42,16 +42,13 @@ void encoder_layer_backward(real *dx, EncoderLayer *dp, const real *dy, const En
     real *din = arena_reals(scratch, "sublayer input", N, D);
     real *du = arena_reals(scratch, "after self-attention", N, D);
 
-    residual_leave_backward(du, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N,
-                            &after_ffn); /* 2 */
+    residual_leave_backward(du, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N, &after_ffn); /* 2 */
     feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &inner, scratch);
     residual_enter_backward(du, din, &dp->ffn_residual, &a->ffn_residual, &p->ffn_residual, N);
 
-    residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual,
-                            &p->self_attn_residual, N, &after_attn); /* 1 */
-    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, spans, &weights,
-                       scratch);
-    residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual,
-                            N);
+    residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual, &p->self_attn_residual, N,
+                            &after_attn); /* 1 */
+    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, spans, &weights, scratch);
+    residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual, N);
     arena_release(scratch, mark);
 }

@@ -28,7 +28,7 @@ void encoder_layer_forward(real *y, EncoderLayerActs *a, const real *x, const En
 
 /* Overwrites dx [N,D], which may be dy; adds to dp. */
 void encoder_layer_backward(real *dx, EncoderLayer *dp, const real *dy, const EncoderLayerActs *a,
-                            const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop,
-                            int layer, Arena *scratch);
+                            const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop, int layer,
+                            Arena *scratch);
 
 #endif

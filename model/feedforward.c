@@ -22,8 +22,8 @@ void feedforward_forward(real *y, FeedForwardActs *a, const real *x, const FeedF
  * Given       dy.   Wanted  dx and the gradients of W1, b1, W2, b2.
  * Derivation  A chain without fan-out: the four steps' own backwards, last to first.
  * Saved       x, h, and r after dropout, which fc2's weight gradient reads. */
-void feedforward_backward(real *dx, FeedForward *dp, const real *dy, const FeedForwardActs *a,
-                          const FeedForward *p, int N, const DropoutSite *drop, Arena *scratch) {
+void feedforward_backward(real *dx, FeedForward *dp, const real *dy, const FeedForwardActs *a, const FeedForward *p,
+                          int N, const DropoutSite *drop, Arena *scratch) {
     int F = p->fc1.out;
     ArenaMark mark = arena_mark(scratch);
     real *dr = arena_reals(scratch, "ffn activated", N, F);

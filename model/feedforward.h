@@ -26,7 +26,7 @@ void feedforward_forward(real *y, FeedForwardActs *a, const real *x, const FeedF
                          const DropoutSite *drop, Arena *acts);
 
 /* Overwrites dx [N,D]; adds to dp. */
-void feedforward_backward(real *dx, FeedForward *dp, const real *dy, const FeedForwardActs *a,
-                          const FeedForward *p, int N, const DropoutSite *drop, Arena *scratch);
+void feedforward_backward(real *dx, FeedForward *dp, const real *dy, const FeedForwardActs *a, const FeedForward *p,
+                          int N, const DropoutSite *drop, Arena *scratch);
 
 #endif

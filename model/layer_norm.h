@@ -1,5 +1,4 @@
-/* Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4): each row to mean 0 and variance 1, then an affine map.
- */
+/* Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4): each row to mean 0 and variance 1, then an affine map. */
 #ifndef MODEL_LAYER_NORM_H
 #define MODEL_LAYER_NORM_H
 
@@ -24,7 +23,6 @@ void layer_norm_bind(LayerNorm *p, ParamBinder *binder, const char *name, int wi
 void layer_norm_forward(real *y, LayerNormActs *a, const real *x, const LayerNorm *p, int N, Arena *acts);
 
 /* Overwrites dx [N,D], which may be dy; adds to dp. */
-void layer_norm_backward(real *dx, LayerNorm *dp, const real *dy, const LayerNormActs *a, const LayerNorm *p,
-                         int N);
+void layer_norm_backward(real *dx, LayerNorm *dp, const real *dy, const LayerNormActs *a, const LayerNorm *p, int N);
 
 #endif

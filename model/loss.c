@@ -2,8 +2,8 @@
 
 #include "base/vec.h"
 
-void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h,
-                  const int *targets, const Linear *output, double smoothing, int C) {
+void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h, const int *targets,
+                  const Linear *output, double smoothing, int C) {
     int V = output->out;
     linear_forward(e, h, output, C); /* 1  z = h W' */
     for (int n = 0; n < C; n++) {
@@ -12,8 +12,7 @@ void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, con
         double z_mean = smoothing > 0 ? (double)vec_sum(z_n, V) / V : 0;
         real sum = vec_exp_sum(z_n, z_n, most, V); /* 2  e = exp(z - max), p = e / sum */
         double log_sum = (double)most + log((double)sum);
-        double nll =
-            log_sum - (double)z_target; /* 3  -log p_t = log sum exp z - z_t; the mean over v likewise */
+        double nll = log_sum - (double)z_target; /* 3  -log p_t = log sum exp z - z_t; the mean over v likewise */
         inverse_sum[n] = 1 / sum;
         if (row_nll != NULL) row_nll[n] = (real)nll;
         sums->nll += nll;
@@ -28,8 +27,8 @@ void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, con
  *             and the derivative of the first term is p_v:
  *             dz_v = scale (p_v - eps/V - (1-eps) [v = t]).   Then linear_backward.
  * Saved       e and its row sums (p = e / sum); h, by the caller. */
-void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, const real *h,
-                   const int *targets, const Linear *output, double smoothing, double scale, int C) {
+void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, const real *h, const int *targets,
+                   const Linear *output, double smoothing, double scale, int C) {
     int V = output->out;
     real uniform = (real)(scale * smoothing / V);
     for (int n = 0; n < C; n++) { /* 3, 2 */

@@ -26,12 +26,12 @@ static inline void loss_add(LossSums *sum, LossSums more) {
 
 /* Adds the rows' losses to sums. h [C,D], targets [C]. Leaves exp(z - max z) in e [C,V] and 1 / its row sums in
  * inverse_sum [C], so that p = e inverse_sum. row_nll [C] may be NULL. */
-void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h,
-                  const int *targets, const Linear *output, double smoothing, int C);
+void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h, const int *targets,
+                  const Linear *output, double smoothing, int C);
 
 /* Overwrites dh [C,D]; adds to doutput; turns e [C,V] into the gradient of the logits.
  * `scale` multiplies the gradient: 1 / target tokens of the update. */
-void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, const real *h,
-                   const int *targets, const Linear *output, double smoothing, double scale, int C);
+void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, const real *h, const int *targets,
+                   const Linear *output, double smoothing, double scale, int C);
 
 #endif

@@ -2,17 +2,15 @@
  *
  *   forward            Y  = X W'     matmul_nt
  *   input gradient     dX = dY W     matmul_nn
- *   weight gradient    dW += dY' X   matmul_tn_add
- */
+ *   weight gradient    dW += dY' X   matmul_tn_add */
 #ifndef MODEL_MATMUL_H
 #define MODEL_MATMUL_H
 
 #include "base/real.h"
 
-void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n]  = A [m,k]  B [n,k]' */
-void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n]  = A [m,k]  B [k,n]  */
-void matmul_tn_add(real *C, const real *A, const real *B, int m, int n,
-                   int k); /* C [m,n] += A [k,m]' B [k,n]  */
+void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [n,k]' */
+void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [k,n]  */
+void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [k,m]' B [k,n]  */
 
 /* BLAS runs serially inside our lanes: called once by every program that computes. */
 void matmul_serial_blas(void);

@@ -12,8 +12,8 @@ void param_bind(ParamBinder *b, real **slot, const char *name, int rank, int row
     if (b->table != NULL) {
         ParamTable *t = b->table;
         if ((t->count & (t->count - 1)) == 0) /* full at powers of two */
-            t->param = memory_grow(t->param, (size_t)t->count, t->count ? 2 * (size_t)t->count : 1,
-                                   sizeof *t->param, "parameter table");
+            t->param = memory_grow(t->param, (size_t)t->count, t->count ? 2 * (size_t)t->count : 1, sizeof *t->param,
+                                   "parameter table");
         Param *p = &t->param[t->count++];
         *p = (Param){.rank = rank, .rows = rows, .cols = cols, .offset = b->used, .role = role};
         int length = snprintf(p->name, sizeof p->name, "%s%s", b->prefix, name);
@@ -44,9 +44,7 @@ int param_find(const ParamTable *table, const char *name) {
     return -1;
 }
 
-static double xavier(const Param *p, Rng *rng) {
-    return sqrt(6.0 / (p->rows + p->cols)) * (2 * rng_uniform(rng) - 1);
-}
+static double xavier(const Param *p, Rng *rng) { return sqrt(6.0 / (p->rows + p->cols)) * (2 * rng_uniform(rng) - 1); }
 
 static double initial_value(const ParamTable *table, const Param *p, Rng *rng) {
     switch (p->role) {

@@ -46,8 +46,7 @@ typedef struct ParamBinder {
     char prefix[64];   /* of the names, such as "model.encoder.layers.0." */
 } ParamBinder;
 
-/* Binds *slot to the next rows*cols reals of the slab, named prefix + name. A vector has rank 1 and rows 1.
- */
+/* Binds *slot to the next rows*cols reals of the slab, named prefix + name. A vector has rank 1 and rows 1. */
 void param_bind(ParamBinder *b, real **slot, const char *name, int rank, int rows, int cols, ParamRole role);
 
 /* Binds *slot to a tensor that is already bound, under a second name. */

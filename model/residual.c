@@ -26,8 +26,7 @@ void residual_leave(real *y, ResidualActs *a, const real *x, const real *f, cons
     real *sum = p->place == NORM_POST ? arena_reals(acts, "residual sum", N, D) : y;
     dropout_forward(sum, f, N, D, drop); /* 2  sum = x + mask f / keep */
     add_rows(sum, x, N, D);
-    if (p->place == NORM_POST)
-        layer_norm_forward(y, &a->norm, sum, &p->norm, N, acts); /* 3  y = norm(sum)  (post) */
+    if (p->place == NORM_POST) layer_norm_forward(y, &a->norm, sum, &p->norm, N, acts); /* 3  y = norm(sum)  (post) */
 }
 
 /* Forward     sum = x + m f,  y = norm(sum) (post) or sum (pre);  f = f(in),  in = x (post) or norm(x) (pre)
@@ -37,8 +36,8 @@ void residual_leave(real *y, ResidualActs *a, const real *x, const real *f, cons
  *                gradient to the first layer whatever f does.
  *             1  x fans out into the sum and into f:  dx = dsum + din (post) or dsum + norm_backward(din) (pre).
  * Saved       the norm's input, by the norm. */
-void residual_leave_backward(real *dx, real *df, Residual *dp, const real *dy, const ResidualActs *a,
-                             const Residual *p, int N, const DropoutSite *drop) {
+void residual_leave_backward(real *dx, real *df, Residual *dp, const real *dy, const ResidualActs *a, const Residual *p,
+                             int N, const DropoutSite *drop) {
     int D = p->norm.width;
     if (p->place == NORM_POST)
         layer_norm_backward(dx, &dp->norm, dy, &a->norm, &p->norm, N); /* 3 */
@@ -47,8 +46,7 @@ void residual_leave_backward(real *dx, real *df, Residual *dp, const real *dy, c
     dropout_backward(df, dx, N, D, drop); /* 2 */
 }
 
-void residual_enter_backward(real *dx, real *din, Residual *dp, const ResidualActs *a, const Residual *p,
-                             int N) {
+void residual_enter_backward(real *dx, real *din, Residual *dp, const ResidualActs *a, const Residual *p, int N) {
     if (p->place == NORM_PRE) layer_norm_backward(din, &dp->norm, din, &a->norm, &p->norm, N); /* 1 */
     add_rows(dx, din, N, p->norm.width);
 }

@@ -30,11 +30,10 @@ void residual_leave(real *y, ResidualActs *a, const real *x, const real *f, cons
                     const DropoutSite *drop, Arena *acts);
 
 /* Overwrites df and dx (the part of dx that comes past f); adds to dp. dx may be dy; df may not be dx. */
-void residual_leave_backward(real *dx, real *df, Residual *dp, const real *dy, const ResidualActs *a,
-                             const Residual *p, int N, const DropoutSite *drop);
+void residual_leave_backward(real *dx, real *df, Residual *dp, const real *dy, const ResidualActs *a, const Residual *p,
+                             int N, const DropoutSite *drop);
 
 /* Adds to dx the part that comes through f, from din = gradient of what the sublayer read. Overwrites din; adds to dp. */
-void residual_enter_backward(real *dx, real *din, Residual *dp, const ResidualActs *a, const Residual *p,
-                             int N);
+void residual_enter_backward(real *dx, real *din, Residual *dp, const ResidualActs *a, const Residual *p, int N);
 
 #endif

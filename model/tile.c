@@ -5,8 +5,7 @@
 
 enum { TILE_ROWS = 4 };
 
-/* rows (<= TILE_ROWS) by cols (<= TILE_COLS) of C. Inlined with constant sizes, the sums stay in registers.
- */
+/* rows (<= TILE_ROWS) by cols (<= TILE_COLS) of C. Inlined with constant sizes, the sums stay in registers. */
 static inline __attribute__((always_inline)) void tile(real *C, int ldc, const real *A, int a_row, int a_col,
                                                        const real *B, int ldb, int rows, int cols, int k) {
     real sum[TILE_ROWS][TILE_COLS] = {{0}};
@@ -22,8 +21,7 @@ static inline __attribute__((always_inline)) void tile(real *C, int ldc, const r
         for (int j = 0; j < cols; j++) C[(ptrdiff_t)i * ldc + j] = sum[i][j];
 }
 
-void tile_matmul(real *C, int ldc, const real *A, int a_row, int a_col, const real *B, int ldb, int m, int n,
-                 int k) {
+void tile_matmul(real *C, int ldc, const real *A, int a_row, int a_col, const real *B, int ldb, int m, int n, int k) {
     int i = 0;
     for (; i + TILE_ROWS <= m; i += TILE_ROWS) {
         real *C_i = C + (ptrdiff_t)i * ldc;
@@ -37,8 +35,7 @@ void tile_matmul(real *C, int ldc, const real *A, int a_row, int a_col, const re
         real *C_i = C + (ptrdiff_t)i * ldc;
         const real *A_i = A + (ptrdiff_t)i * a_row;
         int j = 0;
-        for (; j + TILE_COLS <= n; j += TILE_COLS)
-            tile(C_i + j, ldc, A_i, a_row, a_col, B + j, ldb, 1, TILE_COLS, k);
+        for (; j + TILE_COLS <= n; j += TILE_COLS) tile(C_i + j, ldc, A_i, a_row, a_col, B + j, ldb, 1, TILE_COLS, k);
         if (j < n) tile(C_i + j, ldc, A_i, a_row, a_col, B + j, ldb, 1, n - j, k);
     }
 }

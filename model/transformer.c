@@ -89,15 +89,14 @@ void transformer_positions_free(TransformerPositions *t) {
     positions_free(&t->target);
 }
 
-void transformer_forward(TransformerActs *a, const Batch *b, const Transformer *p,
-                         const TransformerPositions *t, const DropoutDraw *draw, Arena *acts) {
+void transformer_forward(TransformerActs *a, const Batch *b, const Transformer *p, const TransformerPositions *t,
+                         const DropoutDraw *draw, Arena *acts) {
     const DropoutRates *rates = &p->config.dropout;
     Dropout source_drop = dropout_draw(draw, rates, 0, &b->source, b->index, acts);
     Dropout target_drop = dropout_draw(draw, rates, 1, &b->target, b->index, acts);
-    encoder_forward(&a->encoder, b->source_ids, &b->source, &p->encoder, &t->source, source_drop,
-                    acts); /* 1 */
-    decoder_forward(&a->decoder, b->target_in, a->encoder.memory, &b->target, &b->source, &p->decoder,
-                    &t->target, target_drop, acts); /* 2 */
+    encoder_forward(&a->encoder, b->source_ids, &b->source, &p->encoder, &t->source, source_drop, acts); /* 1 */
+    decoder_forward(&a->decoder, b->target_in, a->encoder.memory, &b->target, &b->source, &p->decoder, &t->target,
+                    target_drop, acts); /* 2 */
 }
 
 /* 2 then 1. The encoder's output fans out to every decoder layer's cross-attention, through keys and through values:
@@ -108,17 +107,15 @@ void transformer_backward(Transformer *dp, real *dhidden, const Batch *b, const 
     int M = packed_rows(&b->source), D_enc = p->config.encoder_width;
     real *dmemory = arena_reals(scratch, "memory", M, D_enc);
     for (int m = 0; m < M; m++) vec_fill(dmemory + (size_t)m * D_enc, 0, D_enc);
-    decoder_backward(&dp->decoder, dmemory, dhidden, b->target_in, &b->target, &b->source, &a->decoder,
-                     &p->decoder, scratch); /* 2 */
-    encoder_backward(&dp->encoder, dmemory, b->source_ids, &b->source, &a->encoder, &p->encoder,
-                     scratch); /* 1 */
+    decoder_backward(&dp->decoder, dmemory, dhidden, b->target_in, &b->target, &b->source, &a->decoder, &p->decoder,
+                     scratch);                                                                             /* 2 */
+    encoder_backward(&dp->encoder, dmemory, b->source_ids, &b->source, &a->encoder, &p->encoder, scratch); /* 1 */
     arena_release(scratch, mark);
 }
 
 /* Runs the output layer over chunks of rows; with dp and dhidden also its backward, chunk by chunk. */
-static LossSums loss_over_chunks(real *row_nll, Transformer *dp, real *dhidden, const real *hidden,
-                                 const int *targets, const Transformer *p, int N, double smoothing,
-                                 double scale, Arena *arena) {
+static LossSums loss_over_chunks(real *row_nll, Transformer *dp, real *dhidden, const real *hidden, const int *targets,
+                                 const Transformer *p, int N, double smoothing, double scale, Arena *arena) {
     ArenaMark mark = arena_mark(arena);
     int D = p->output.in, most = N < LOSS_CHUNK_ROWS ? N : LOSS_CHUNK_ROWS;
     real *e = arena_reals(arena, "logits", most, p->output.out);
@@ -127,11 +124,10 @@ static LossSums loss_over_chunks(real *row_nll, Transformer *dp, real *dhidden, 
     for (int n = 0; n < N; n += most) {
         int C = N - n < most ? N - n : most;
         const real *h = hidden + (size_t)n * D;
-        loss_forward(&sums, row_nll ? row_nll + n : NULL, e, inverse_sum, h, targets + n, &p->output,
-                     smoothing, C);
+        loss_forward(&sums, row_nll ? row_nll + n : NULL, e, inverse_sum, h, targets + n, &p->output, smoothing, C);
         if (dp != NULL)
-            loss_backward(dhidden + (size_t)n * D, &dp->output, e, inverse_sum, h, targets + n, &p->output,
-                          smoothing, scale, C);
+            loss_backward(dhidden + (size_t)n * D, &dp->output, e, inverse_sum, h, targets + n, &p->output, smoothing,
+                          scale, C);
     }
     arena_release(arena, mark);
     return sums;
@@ -142,22 +138,20 @@ LossSums transformer_loss(real *row_nll, const Batch *b, const Transformer *p, c
     ArenaMark mark = arena_mark(arena);
     TransformerActs a;
     transformer_forward(&a, b, p, t, draw, arena);
-    LossSums sums = loss_over_chunks(row_nll, NULL, NULL, a.decoder.hidden, b->target_out, p,
-                                     packed_rows(&b->target), smoothing, 0, arena);
+    LossSums sums = loss_over_chunks(row_nll, NULL, NULL, a.decoder.hidden, b->target_out, p, packed_rows(&b->target),
+                                     smoothing, 0, arena);
     arena_release(arena, mark);
     return sums;
 }
 
-LossSums transformer_gradient(Transformer *dp, const Batch *b, const Transformer *p,
-                              const TransformerPositions *t, double smoothing, double scale,
-                              const DropoutDraw *draw, Arena *arena) {
+LossSums transformer_gradient(Transformer *dp, const Batch *b, const Transformer *p, const TransformerPositions *t,
+                              double smoothing, double scale, const DropoutDraw *draw, Arena *arena) {
     ArenaMark mark = arena_mark(arena);
     int N = packed_rows(&b->target);
     TransformerActs a;
     transformer_forward(&a, b, p, t, draw, arena);
     real *dhidden = arena_reals(arena, "hidden", N, p->output.in);
-    LossSums sums =
-        loss_over_chunks(NULL, dp, dhidden, a.decoder.hidden, b->target_out, p, N, smoothing, scale, arena);
+    LossSums sums = loss_over_chunks(NULL, dp, dhidden, a.decoder.hidden, b->target_out, p, N, smoothing, scale, arena);
     transformer_backward(dp, dhidden, b, &a, p, arena);
     arena_release(arena, mark);
     return sums;

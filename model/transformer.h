@@ -37,22 +37,20 @@ void transformer_positions_init(TransformerPositions *t, const ModelConfig *conf
 void transformer_positions_free(TransformerPositions *t);
 
 /* Forward pass of a piece; a->decoder.hidden [target rows, D_dec] is its result. draw == NULL: no dropout. */
-void transformer_forward(TransformerActs *a, const Batch *batch, const Transformer *p,
-                         const TransformerPositions *t, const DropoutDraw *draw, Arena *acts);
+void transformer_forward(TransformerActs *a, const Batch *batch, const Transformer *p, const TransformerPositions *t,
+                         const DropoutDraw *draw, Arena *acts);
 
 /* Adds to dp the gradient, given dhidden [target rows, D_dec], which is overwritten. */
 void transformer_backward(Transformer *dp, real *dhidden, const Batch *batch, const TransformerActs *a,
                           const Transformer *p, Arena *scratch);
 
 /* Loss of a piece, without gradient. row_nll [target rows] may be NULL. */
-LossSums transformer_loss(real *row_nll, const Batch *batch, const Transformer *p,
-                          const TransformerPositions *t, double smoothing, const DropoutDraw *draw,
-                          Arena *arena);
+LossSums transformer_loss(real *row_nll, const Batch *batch, const Transformer *p, const TransformerPositions *t,
+                          double smoothing, const DropoutDraw *draw, Arena *arena);
 
 /* Loss of a piece; adds to dp the gradient of scale * (summed objective). Leaves the arena as it found it. */
-LossSums transformer_gradient(Transformer *dp, const Batch *batch, const Transformer *p,
-                              const TransformerPositions *t, double smoothing, double scale,
-                              const DropoutDraw *draw, Arena *arena);
+LossSums transformer_gradient(Transformer *dp, const Batch *batch, const Transformer *p, const TransformerPositions *t,
+                              double smoothing, double scale, const DropoutDraw *draw, Arena *arena);
 
 /* logits [target rows, V_tgt] of a piece, for tests and study: training never makes them all. */
 void transformer_logits(real *logits, const Batch *batch, const Transformer *p, const TransformerPositions *t,

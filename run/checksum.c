@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const uint64_t PRIME[5] = {0x9E3779B185EBCA87u, 0xC2B2AE3D27D4EB4Fu, 0x165667B19E3779F9u,
-                                  0x85EBCA77C2B2AE63u, 0x27D4EB2F165667C5u};
+static const uint64_t PRIME[5] = {0x9E3779B185EBCA87u, 0xC2B2AE3D27D4EB4Fu, 0x165667B19E3779F9u, 0x85EBCA77C2B2AE63u,
+                                  0x27D4EB2F165667C5u};
 
 static uint64_t rotate(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
 
@@ -21,9 +21,7 @@ static uint64_t load32(const unsigned char *p) {
 
 static uint64_t mix(uint64_t lane, uint64_t word) { return rotate(lane + word * PRIME[1], 31) * PRIME[0]; }
 
-void checksum_start(Checksum *c) {
-    *c = (Checksum){.lane = {PRIME[0] + PRIME[1], PRIME[1], 0, 0 - PRIME[0]}};
-}
+void checksum_start(Checksum *c) { *c = (Checksum){.lane = {PRIME[0] + PRIME[1], PRIME[1], 0, 0 - PRIME[0]}}; }
 
 /* Whole stripes of 32 bytes: one word to each lane. Returns what is left. */
 static const unsigned char *stripes(Checksum *c, const unsigned char *p, size_t size) {

@@ -168,14 +168,13 @@ static void unknown_key(char fact[CONFIG_MOST_FACT], const char *section, const 
     int k = nearest(section, name);
     ini_quote(quoted, name, strlen(name));
     if (k < 0)
-        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; ./train --help-config lists all",
-                 quoted, section);
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; ./train --help-config lists all", quoted,
+                 section);
     else if (strcmp(keys[k].section, section) == 0)
-        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s?", quoted, section,
-                 keys[k].key);
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s?", quoted, section, keys[k].key);
     else
-        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s in [%s]?", quoted,
-                 section, keys[k].key, keys[k].section);
+        snprintf(fact, CONFIG_MOST_FACT, "unknown key \"%s\" in [%s]; did you mean %s in [%s]?", quoted, section,
+                 keys[k].key, keys[k].section);
 }
 
 /* Sets one key. On failure `fact` says why, and the key, where it exists, is marked as wrong. */
@@ -238,8 +237,8 @@ static void read_override(Config *config, const ConfigSources *sources, const ch
     bool known = is_section(section);
     if (!known) unknown_section(fact, section);
     if (!known || !set_value(config, sources, section, key, equals + 1, CONFIG_FROM_OPTION, fact))
-        ini_mistake(sources->ini, CONFIG_FROM_OPTION, "--set %s: %s",
-                    ini_quote(quoted, text, (size_t)(equals - text)), fact);
+        ini_mistake(sources->ini, CONFIG_FROM_OPTION, "--set %s: %s", ini_quote(quoted, text, (size_t)(equals - text)),
+                    fact);
     memory_free(section);
     memory_free(key);
 }
@@ -247,14 +246,14 @@ static void read_override(Config *config, const ConfigSources *sources, const ch
 static void find_missing(const ConfigSources *sources) {
     for (int k = 0; k < KEYS; k++)
         if (keys[k].standard == NULL && sources->line[k] == 0) {
-            ini_mistake(sources->ini, CONFIG_MISSING, "%s: [%s] %s is missing; give it (%s)",
-                        sources->ini->name, keys[k].section, keys[k].key, keys[k].help);
+            ini_mistake(sources->ini, CONFIG_MISSING, "%s: [%s] %s is missing; give it (%s)", sources->ini->name,
+                        keys[k].section, keys[k].key, keys[k].help);
             sources->wrong[k] = true;
         }
 }
 
-bool config_parse(Config *config, const char *name, const char *text, size_t size,
-                  const char *const *overrides, int count, Error *error) {
+bool config_parse(Config *config, const char *name, const char *text, size_t size, const char *const *overrides,
+                  int count, Error *error) {
     Ini ini;
     int line[KEYS] = {0};
     bool wrong[KEYS] = {false};

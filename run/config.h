@@ -107,8 +107,8 @@ typedef struct Config {
 bool config_load(Config *config, const char *path, const char *const *overrides, int count, Error *error);
 
 /* The same from text in memory; `name` stands for the file in messages. */
-bool config_parse(Config *config, const char *name, const char *text, size_t size,
-                  const char *const *overrides, int count, Error *error);
+bool config_parse(Config *config, const char *name, const char *text, size_t size, const char *const *overrides,
+                  int count, Error *error);
 
 void config_free(Config *config);
 
@@ -138,8 +138,7 @@ typedef struct ConfigChanges {
 /* For a resume. First, lanes left `auto` take the saved number; threads left `auto` are no difference. True:
  * `changes` lists the keys that differ, all of which may change. False: `error` names each of the others with
  * both values, `place` (the saved file) in front, and there is nothing to free. */
-bool config_resume(ConfigChanges *changes, Config *asked, const Config *saved, const char *place,
-                   Error *error);
+bool config_resume(ConfigChanges *changes, Config *asked, const Config *saved, const char *place, Error *error);
 void config_changes_free(ConfigChanges *changes);
 
 #endif

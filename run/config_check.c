@@ -25,8 +25,7 @@ static void clash(const ConfigSources *sources, const char *keys, const char *fo
         int k = config_find(section, key);
         if (sources->wrong[k]) return;
         if (line == 0) line = sources->line[k];
-        if (line == CONFIG_FROM_OPTION && option[0] == '\0')
-            snprintf(option, sizeof option, "%s.%s", section, key);
+        if (line == CONFIG_FROM_OPTION && option[0] == '\0') snprintf(option, sizeof option, "%s.%s", section, key);
     }
     const char *name = sources->ini->name;
     if (line == CONFIG_FROM_OPTION)
@@ -45,11 +44,11 @@ static void check_widths(ConfigModel *m, const ConfigSources *s) {
     const char *encoder_key = encoder == m->d_model ? "model.d_model" : "model.encoder_d_model";
     const char *decoder_key = decoder == m->d_model ? "model.d_model" : "model.decoder_d_model";
     if (encoder % 2 != 0)
-        clash(s, encoder_key, "the encoder's width %d is odd, but sinusoidal positions are pairs; use %d",
-              encoder, encoder + 1);
+        clash(s, encoder_key, "the encoder's width %d is odd, but sinusoidal positions are pairs; use %d", encoder,
+              encoder + 1);
     if (decoder % 2 != 0 && (encoder % 2 == 0 || decoder != encoder))
-        clash(s, decoder_key, "the decoder's width %d is odd, but sinusoidal positions are pairs; use %d",
-              decoder, decoder + 1);
+        clash(s, decoder_key, "the decoder's width %d is odd, but sinusoidal positions are pairs; use %d", decoder,
+              decoder + 1);
     if (m->tie_embeddings == CONFIG_TIE_ALL && encoder != decoder)
         clash(s, "model.tie_embeddings model.encoder_d_model model.decoder_d_model model.d_model",
               "tie_embeddings = all needs equal widths, but the encoder has %d and the decoder %d; use "
@@ -67,8 +66,7 @@ static void check_heads(ConfigModel *m, const ConfigSources *s) {
               m->encoder_d_model, width);
     } else if (width % m->heads != 0) {
         clash(s, "model.heads model.d_model model.d_k model.d_v model.encoder_d_model model.decoder_d_model",
-              "%d heads do not divide the width %d; change one of them, or give d_k and d_v", m->heads,
-              width);
+              "%d heads do not divide the width %d; change one of them, or give d_k and d_v", m->heads, width);
     } else {
         if (m->d_k == 0) m->d_k = width / m->heads;
         if (m->d_v == 0) m->d_v = width / m->heads;
@@ -82,8 +80,7 @@ static void check_validation(const Config *c, const ConfigSources *s) {
     if (target && !source) clash(s, both, "valid_target is given without valid_source; give both or none");
     if (c->valid.patience > 0 && !source && !target)
         clash(s, "valid.patience data.valid_source data.valid_target",
-              "patience = %d needs a validation set; give [data] valid_source and valid_target",
-              c->valid.patience);
+              "patience = %d needs a validation set; give [data] valid_source and valid_target", c->valid.patience);
 }
 
 void config_check(Config *config, const ConfigSources *sources) {

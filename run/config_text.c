@@ -8,14 +8,10 @@
 #include "run/config_value.h"
 #include "run/file.h"
 
-static const void *value_of(const Config *config, const ConfigKey *key) {
-    return (const char *)config + key->offset;
-}
+static const void *value_of(const Config *config, const ConfigKey *key) { return (const char *)config + key->offset; }
 
 /* Does key k begin a section? */
-static bool begins_section(int k) {
-    return k == 0 || strcmp(config_key(k)->section, config_key(k - 1)->section) != 0;
-}
+static bool begins_section(int k) { return k == 0 || strcmp(config_key(k)->section, config_key(k - 1)->section) != 0; }
 
 void config_print_help(FILE *out) {
     fputs("# All keys with their defaults. This is itself a configuration, once what is required is filled "
@@ -28,8 +24,8 @@ void config_print_help(FILE *out) {
         char range[CONFIG_MOST_FACT];
         config_value_range(range, key);
         if (begins_section(k)) fprintf(out, "\n[%s]\n", key->section);
-        fprintf(out, "# %s\n#     %s%s\n%s =%s%s\n", key->help, range, key->standard ? "" : "; required",
-                key->key, key->standard && key->standard[0] ? " " : "", key->standard ? key->standard : "");
+        fprintf(out, "# %s\n#     %s%s\n%s =%s%s\n", key->help, range, key->standard ? "" : "; required", key->key,
+                key->standard && key->standard[0] ? " " : "", key->standard ? key->standard : "");
     }
 }
 
@@ -82,15 +78,13 @@ char *config_get_text(const Config *config, const char *name) {
     for (int k = 0; config_key(k) != NULL; k++) {
         const ConfigKey *key = config_key(k);
         size_t length = strlen(key->section);
-        if (strncmp(name, key->section, length) == 0 && name[length] == '.' &&
-            strcmp(name + length + 1, key->key) == 0)
+        if (strncmp(name, key->section, length) == 0 && name[length] == '.' && strcmp(name + length + 1, key->key) == 0)
             return config_value_text(value_of(config, key), key);
     }
     return NULL;
 }
 
-bool config_resume(ConfigChanges *changes, Config *asked, const Config *saved, const char *place,
-                   Error *error) {
+bool config_resume(ConfigChanges *changes, Config *asked, const Config *saved, const char *place, Error *error) {
     int keys = 0;
     bool ok = true;
     while (config_key(keys) != NULL) keys++;

@@ -188,8 +188,7 @@ bool config_value_parse(void *value, const ConfigKey *key, const char *text, cha
     char range[CONFIG_MOST_FACT], quoted[80];
     config_value_range(range, key);
     ini_quote(quoted, text, strlen(text));
-    snprintf(fact, CONFIG_MOST_FACT, "[%s] %s cannot be \"%s\"; give %.300s", key->section, key->key, quoted,
-             range);
+    snprintf(fact, CONFIG_MOST_FACT, "[%s] %s cannot be \"%s\"; give %.300s", key->section, key->key, quoted, range);
     return false;
 }
 

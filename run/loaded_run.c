@@ -20,14 +20,13 @@ static bool load_config(LoadedRun *run, const char *directory, Error *error) {
 
 static bool load_weights(LoadedRun *run, const char *directory, Error *error) {
     char *path = run_path(directory, RUN_MODEL);
-    ModelConfig c = weights_model_config(&run->config, tokenizer_vocab_size(run->source),
-                                         tokenizer_vocab_size(run->target));
+    ModelConfig c =
+        weights_model_config(&run->config, tokenizer_vocab_size(run->source), tokenizer_vocab_size(run->target));
     run->table = transformer_table(&c);
     run->slab = memory_alloc(run->table.total, sizeof(real), "weights");
     transformer_init(&run->model, &c, run->slab);
     transformer_positions_init(&run->positions, &c);
-    bool good =
-        weights_load(run->slab, &run->table, path, weights_vocabulary(run->source, run->target), error);
+    bool good = weights_load(run->slab, &run->table, path, weights_vocabulary(run->source, run->target), error);
     memory_free(path);
     return good;
 }

@@ -23,8 +23,7 @@ static void set_text(json_t *object, const char *key, const char *value) {
 static void describe_class(json_t *d, const ConfigModel *m) {
     bool post = m->norm == CONFIG_NORM_POST;
     json_t *architectures = json_array();
-    json_array_append_new(architectures,
-                          json_string(post ? "MarianMTModel" : "PegasusForConditionalGeneration"));
+    json_array_append_new(architectures, json_string(post ? "MarianMTModel" : "PegasusForConditionalGeneration"));
     json_object_set_new(d, "architectures", architectures);
     set_text(d, "model_type", post ? "marian" : "pegasus");
     set_bool(d, "is_encoder_decoder", true);
@@ -82,8 +81,8 @@ static void describe_sizes_of_ours(json_t *d, const ConfigModel *m) {
     json_object_set_new(d, "tandem", ours);
 }
 
-bool run_directory_describe(const RunDirectory *run, const Config *config, int source_vocabulary,
-                            int target_vocabulary, Error *error) {
+bool run_directory_describe(const RunDirectory *run, const Config *config, int source_vocabulary, int target_vocabulary,
+                            Error *error) {
     json_t *d = json_object();
     describe_class(d, &config->model);
     describe_sizes(d, config, source_vocabulary, target_vocabulary);

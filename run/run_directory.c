@@ -54,8 +54,7 @@ static bool check_is_run(const char *path, Error *error) {
     static const RunFile marks[] = {RUN_LOCK, RUN_STATE, RUN_STATE_PREVIOUS, RUN_STATE_NEW, RUN_MODEL};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (has(path, marks[i])) return true;
-    return !has_entries(path) ||
-           error_set(error, "%s: holds files, but no run; give [output] dir another name", path);
+    return !has_entries(path) || error_set(error, "%s: holds files, but no run; give [output] dir another name", path);
 }
 
 /* The process that holds the lock wrote its number into it. */
@@ -68,8 +67,7 @@ static bool refuse_locked(const char *path, int lock, Error *error) {
                          "%s: process %ld is training there; wait for it, stop it, or give another [output] "
                          "dir",
                          path, pid);
-    return error_set(
-        error, "%s: another process is training there; wait for it, or give another [output] dir", path);
+    return error_set(error, "%s: another process is training there; wait for it, or give another [output] dir", path);
 }
 
 /* True with *lock, or -1 in *lock if the directory was moved away meanwhile and the caller has to try again. */
@@ -79,12 +77,11 @@ static bool try_lock(int *lock, const char *path, Error *error) {
     struct stat held, named;
     *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*lock < 0)
-        ok =
-            error_set(error, "%s: could not be opened: %s; check who may write there", name, strerror(errno));
+        ok = error_set(error, "%s: could not be opened: %s; check who may write there", name, strerror(errno));
     else if (flock(*lock, LOCK_EX | LOCK_NB) != 0)
-        ok = errno == EWOULDBLOCK ? refuse_locked(path, *lock, error)
-                                  : error_set(error, "%s: could not be locked: %s; use another file system",
-                                              name, strerror(errno));
+        ok = errno == EWOULDBLOCK
+                 ? refuse_locked(path, *lock, error)
+                 : error_set(error, "%s: could not be locked: %s; use another file system", name, strerror(errno));
     else if (fstat(*lock, &held) != 0 || stat(name, &named) != 0 || held.st_ino != named.st_ino ||
              held.st_dev != named.st_dev) {
         close(*lock);
@@ -103,8 +100,7 @@ static bool create_and_lock(int *lock, const char *path, Error *error) {
     char pid[32];
     int length = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     /* The number only helps the message to the next process: the lock holds without it. */
-    if (ftruncate(*lock, 0) == 0 && pwrite(*lock, pid, (size_t)length, 0) != length)
-        (void)ftruncate(*lock, 0);
+    if (ftruncate(*lock, 0) == 0 && pwrite(*lock, pid, (size_t)length, 0) != length) (void)ftruncate(*lock, 0);
     return true;
 }
 
@@ -130,8 +126,7 @@ static bool rename_file(const char *directory, RunFile from, RunFile to, Error *
 
 /* Makes state.new.safetensors the state, and the state the previous one. */
 static bool rotate(const char *directory, Error *error) {
-    if (has(directory, RUN_STATE) && !rename_file(directory, RUN_STATE, RUN_STATE_PREVIOUS, error))
-        return false;
+    if (has(directory, RUN_STATE) && !rename_file(directory, RUN_STATE, RUN_STATE_PREVIOUS, error)) return false;
     return rename_file(directory, RUN_STATE_NEW, RUN_STATE, error);
 }
 
@@ -191,8 +186,8 @@ static bool offer_previous(const char *newest, const char *previous, Error *erro
     Error other;
     if (!safetensors_read(&state, previous, &other)) return error_add(error, "%s", other.text);
     safetensors_free(&state);
-    return error_add(error, "%s: the state before it is good; to go on from there: mv %s %s", previous,
-                     previous, newest);
+    return error_add(error, "%s: the state before it is good; to go on from there: mv %s %s", previous, previous,
+                     newest);
 }
 
 bool run_directory_load_state(const RunDirectory *run, Safetensors *state, Error *error) {
@@ -214,10 +209,9 @@ bool run_directory_check(const char *path, Error *error) {
         return error_set(error, "%s: is a file; name the directory of a run ([output] dir)", path);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!has(path, needed[i]))
-            return error_set(error, "%s: has no %s; is it the directory of a run that has saved a model?",
-                             path, file_name[needed[i]]);
+            return error_set(error, "%s: has no %s; is it the directory of a run that has saved a model?", path,
+                             file_name[needed[i]]);
     bool shared = has(path, RUN_TOKENIZER);
     if (shared || (has(path, RUN_TOKENIZER_SOURCE) && has(path, RUN_TOKENIZER_TARGET))) return true;
-    return error_set(error, "%s: has no %s; copy it from where the run was trained", path,
-                     file_name[RUN_TOKENIZER]);
+    return error_set(error, "%s: has no %s; copy it from where the run was trained", path, file_name[RUN_TOKENIZER]);
 }

@@ -72,7 +72,7 @@ bool run_directory_check(const char *path, Error *error);
 /* Writes config.json for the model of this configuration: MarianMTModel for post-norm, the same network with
  * norms first, PegasusForConditionalGeneration, for pre-norm. What these cannot express, head sizes or widths
  * of their own, is added as an object "tandem". */
-bool run_directory_describe(const RunDirectory *run, const Config *config, int source_vocabulary,
-                            int target_vocabulary, Error *error);
+bool run_directory_describe(const RunDirectory *run, const Config *config, int source_vocabulary, int target_vocabulary,
+                            Error *error);
 
 #endif

@@ -27,28 +27,25 @@ static bool read_type(SafetensorsTensor *t, const json_t *entry, const char *pat
         t->type = (SafetensorsType)i;
         return true;
     }
-    return error_set(error, "%s: tensor \"%s\" has dtype \"%s\"; convert it to F32, F64, I32, I64 or U8",
-                     path, quote(name, t->name), text ? quote(type, text) : "");
+    return error_set(error, "%s: tensor \"%s\" has dtype \"%s\"; convert it to F32, F64, I32, I64 or U8", path,
+                     quote(name, t->name), text ? quote(type, text) : "");
 }
 
 /* The shape, and with it the size in bytes, which must not overflow. */
-static bool read_shape(SafetensorsTensor *t, uint64_t *size, const json_t *entry, const char *path,
-                       Error *error) {
+static bool read_shape(SafetensorsTensor *t, uint64_t *size, const json_t *entry, const char *path, Error *error) {
     char name[80];
     const json_t *shape = json_object_get(entry, "shape");
     size_t rank = json_array_size(shape);
     if (!json_is_array(shape) || rank > SAFETENSORS_MOST_DIMENSIONS)
-        return error_set(error,
-                         "%s: tensor \"%s\" has no shape of at most %d dimensions; is the file damaged?",
-                         path, quote(name, t->name), SAFETENSORS_MOST_DIMENSIONS);
+        return error_set(error, "%s: tensor \"%s\" has no shape of at most %d dimensions; is the file damaged?", path,
+                         quote(name, t->name), SAFETENSORS_MOST_DIMENSIONS);
     t->rank = (int)rank;
     *size = safetensors_type_size(t->type);
     for (size_t d = 0; d < rank; d++) {
         const json_t *length = json_array_get(shape, d);
         t->shape[d] = json_is_integer(length) ? json_integer_value(length) : -1;
         if (t->shape[d] < 0 || (t->shape[d] > 0 && *size > (uint64_t)(INT64_MAX / t->shape[d])))
-            return error_set(error,
-                             "%s: tensor \"%s\" has a shape that is no list of sizes; is the file damaged?",
+            return error_set(error, "%s: tensor \"%s\" has a shape that is no list of sizes; is the file damaged?",
                              path, quote(name, t->name));
         *size *= (uint64_t)t->shape[d];
     }
@@ -66,24 +63,21 @@ static bool read_place(Place *p, const char *name, const json_t *entry, uint64_t
     const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
     if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
         json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin))
-        return error_set(error, "%s: tensor \"%s\" has no data_offsets [begin, end]; is the file damaged?",
-                         path, quote(quoted, name));
+        return error_set(error, "%s: tensor \"%s\" has no data_offsets [begin, end]; is the file damaged?", path,
+                         quote(quoted, name));
     p->begin = (uint64_t)json_integer_value(begin);
     p->end = (uint64_t)json_integer_value(end);
     if (p->end > data_size)
         return error_set(error,
                          "%s: tensor \"%s\" ends at byte %llu of the data, which have only %llu; is the "
                          "file cut off?",
-                         path, quote(quoted, name), (unsigned long long)p->end,
-                         (unsigned long long)data_size);
+                         path, quote(quoted, name), (unsigned long long)p->end, (unsigned long long)data_size);
     if (p->end - p->begin != size)
-        return error_set(
-            error, "%s: tensor \"%s\" has %llu bytes where its shape needs %llu; is the file damaged?", path,
-            quote(quoted, name), (unsigned long long)(p->end - p->begin), (unsigned long long)size);
+        return error_set(error, "%s: tensor \"%s\" has %llu bytes where its shape needs %llu; is the file damaged?",
+                         path, quote(quoted, name), (unsigned long long)(p->end - p->begin), (unsigned long long)size);
     if (p->begin % safetensors_type_size(p->tensor.type) != 0)
-        return error_set(error,
-                         "%s: tensor \"%s\" is not aligned to its type; save it again with another tool",
-                         path, quote(quoted, name));
+        return error_set(error, "%s: tensor \"%s\" is not aligned to its type; save it again with another tool", path,
+                         quote(quoted, name));
     return true;
 }
 
@@ -139,8 +133,7 @@ static bool read_metadata(Safetensors *file, json_t *metadata, Error *error) {
 }
 
 /* Checks all entries of the header and fills file->tensor, in the order of the data. */
-static bool read_tensors(Safetensors *file, json_t *header, const char *data, uint64_t data_size,
-                         Error *error) {
+static bool read_tensors(Safetensors *file, json_t *header, const char *data, uint64_t data_size, Error *error) {
     const char *name;
     json_t *entry;
     int count = 0;
@@ -183,14 +176,13 @@ static json_t *read_header(uint64_t *start, const char *bytes, size_t size, cons
     uint64_t length = 0;
     if (size >= 8) memcpy(&length, bytes, 8);
     if (size >= 8 && length > SAFETENSORS_MOST_HEADER && length < (UINT64_C(1) << 56)) {
-        error_set(error,
-                  "%s: its header of %llu bytes is more than the %d allowed; is it a safetensors file?", path,
+        error_set(error, "%s: its header of %llu bytes is more than the %d allowed; is it a safetensors file?", path,
                   (unsigned long long)length, SAFETENSORS_MOST_HEADER);
         return NULL;
     }
     if (size < 8 || length > size - 8) {
-        error_set(error, "%s: has %zu bytes, too few for its header; is it a safetensors file, or cut off?",
-                  path, size);
+        error_set(error, "%s: has %zu bytes, too few for its header; is it a safetensors file, or cut off?", path,
+                  size);
         return NULL;
     }
     json_error_t reason;
@@ -251,8 +243,7 @@ const SafetensorsTensor *safetensors_find(const Safetensors *file, const char *n
 const char *safetensors_metadata(const Safetensors *file, const char *key) {
     SafetensorsPair wanted = {key, NULL};
     if (file->pairs == 0) return NULL;
-    const SafetensorsPair *pair =
-        bsearch(&wanted, file->metadata, (size_t)file->pairs, sizeof wanted, pair_by_key);
+    const SafetensorsPair *pair = bsearch(&wanted, file->metadata, (size_t)file->pairs, sizeof wanted, pair_by_key);
     return pair ? pair->value : NULL;
 }
 
@@ -270,17 +261,15 @@ bool safetensors_copy(real *out, const Safetensors *file, const char *name, int 
     const SafetensorsTensor *t = safetensors_find(file, name);
     char has[256], wants[256];
     if (t == NULL)
-        return error_set(error, "%s: has no tensor \"%s\"; does it belong to this configuration?", file->path,
-                         name);
+        return error_set(error, "%s: has no tensor \"%s\"; does it belong to this configuration?", file->path, name);
     if (t->rank != rank || (rank > 0 && memcmp(t->shape, shape, (size_t)rank * sizeof *shape) != 0))
         return error_set(error,
                          "%s: tensor \"%s\" has shape %s, but this configuration needs %s; use the file's "
                          "own configuration",
-                         file->path, name, shape_text(has, t->rank, t->shape),
-                         shape_text(wants, rank, shape));
+                         file->path, name, shape_text(has, t->rank, t->shape), shape_text(wants, rank, shape));
     if (t->type != SAFETENSORS_F32 && t->type != SAFETENSORS_F64)
-        return error_set(error, "%s: tensor \"%s\" has dtype %s, but F32 or F64 is needed; convert it",
-                         file->path, name, safetensors_type_name[t->type]);
+        return error_set(error, "%s: tensor \"%s\" has dtype %s, but F32 or F64 is needed; convert it", file->path,
+                         name, safetensors_type_name[t->type]);
     int64_t count = safetensors_count(t);
     if (t->type == SAFETENSORS_F32) {
         const float *x = t->data;

@@ -12,7 +12,7 @@ extern const char *const safetensors_type_name[SAFETENSORS_TYPES];
  * checksum itself, key and value. Texts count with their final NUL, numbers as 8 bytes. The tensors have to be
  * in the order of their data, the pairs in the order of their keys; so the layout of the JSON does not matter.
  * As 16 hexadecimal digits. */
-void safetensors_checksum(char out[17], const SafetensorsTensor *tensor, int tensors,
-                          const SafetensorsPair *pair, int pairs);
+void safetensors_checksum(char out[17], const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *pair,
+                          int pairs);
 
 #endif

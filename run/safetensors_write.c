@@ -30,8 +30,8 @@ static size_t data_size(const SafetensorsTensor *tensor) {
 static void add_number(Checksum *c, int64_t number) { checksum_add(c, &number, sizeof number); }
 static void add_text(Checksum *c, const char *text) { checksum_add(c, text, strlen(text) + 1); }
 
-void safetensors_checksum(char out[17], const SafetensorsTensor *tensor, int tensors,
-                          const SafetensorsPair *pair, int pairs) {
+void safetensors_checksum(char out[17], const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *pair,
+                          int pairs) {
     Checksum c;
     checksum_start(&c);
     for (int i = 0; i < tensors; i++) checksum_add(&c, tensor[i].data, data_size(&tensor[i]));
@@ -54,8 +54,8 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* The caller's pairs and ours, by key. */
-static SafetensorsPair *all_pairs(const SafetensorsTensor *tensor, int tensors,
-                                  const SafetensorsPair *metadata, int pairs, char checksum[17]) {
+static SafetensorsPair *all_pairs(const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *metadata,
+                                  int pairs, char checksum[17]) {
     SafetensorsPair *all = memory_alloc((size_t)pairs + 2, sizeof *all, "safetensors header");
     if (pairs > 0) memcpy(all, metadata, (size_t)pairs * sizeof *all);
     all[pairs] = (SafetensorsPair){"format", "pt"};
@@ -94,14 +94,13 @@ static json_t *describe(const SafetensorsTensor *tensor, size_t offset) {
     for (int d = 0; d < tensor->rank; d++) json_array_append_new(shape, json_integer(tensor->shape[d]));
     set(entry, "dtype", json_string(safetensors_type_name[tensor->type]));
     set(entry, "shape", shape);
-    set(entry, "data_offsets",
-        json_pack("[I, I]", (json_int_t)offset, (json_int_t)(offset + data_size(tensor))));
+    set(entry, "data_offsets", json_pack("[I, I]", (json_int_t)offset, (json_int_t)(offset + data_size(tensor))));
     return entry;
 }
 
 /* The JSON of the header, padded; from memory_alloc. NULL and an error for text that is no UTF-8. */
-static char *header_text(const char *path, const SafetensorsTensor *tensor, int tensors,
-                         const SafetensorsPair *pair, int pairs, Error *error) {
+static char *header_text(const char *path, const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *pair,
+                         int pairs, Error *error) {
     json_t *header = json_object(), *metadata = json_object();
     const char *bad = NULL;
     for (int i = 0; i < pairs && bad == NULL; i++)
@@ -131,19 +130,17 @@ static bool write_parts(const char *path, const char *header, const SafetensorsT
     FileReplacement file;
     uint64_t length = strlen(header);
     if (length > SAFETENSORS_MOST_HEADER)
-        return error_set(error,
-                         "%s: a header of %llu bytes is more than the %d allowed; shorten the metadata", path,
+        return error_set(error, "%s: a header of %llu bytes is more than the %d allowed; shorten the metadata", path,
                          (unsigned long long)length, SAFETENSORS_MOST_HEADER);
-    bool ok = file_replace_begin(&file, path, error) &&
-              file_replace_write(&file, &length, sizeof length, error) &&
+    bool ok = file_replace_begin(&file, path, error) && file_replace_write(&file, &length, sizeof length, error) &&
               file_replace_write(&file, header, length, error);
     for (int i = 0; ok && i < tensors; i++)
         ok = file_replace_write(&file, tensor[i].data, data_size(&tensor[i]), error);
     return ok && file_replace_commit(&file, error);
 }
 
-bool safetensors_write(const char *path, const SafetensorsTensor *tensor, int tensors,
-                       const SafetensorsPair *metadata, int pairs, Error *error) {
+bool safetensors_write(const char *path, const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *metadata,
+                       int pairs, Error *error) {
     char checksum[17];
     SafetensorsTensor *sorted = in_data_order(tensor, tensors);
     SafetensorsPair *all = all_pairs(sorted, tensors, metadata, pairs, checksum);

@@ -40,13 +40,11 @@ static SafetensorsTensor describe(const Param *p, const float *data) {
     return t;
 }
 
-bool weights_save(const char *path, const real *slab, const ParamTable *table, uint64_t vocabulary,
-                  Error *error) {
+bool weights_save(const char *path, const real *slab, const ParamTable *table, uint64_t vocabulary, Error *error) {
     float *values = memory_alloc(table->total, sizeof *values, "weights to save");
     for (size_t i = 0; i < table->total; i++) values[i] = (float)slab[i];
     SafetensorsTensor *tensor = memory_alloc((size_t)table->count, sizeof *tensor, "tensors to save");
-    for (int i = 0; i < table->count; i++)
-        tensor[i] = describe(&table->param[i], values + table->param[i].offset);
+    for (int i = 0; i < table->count; i++) tensor[i] = describe(&table->param[i], values + table->param[i].offset);
     char hash[32];
     snprintf(hash, sizeof hash, "%016" PRIx64, vocabulary);
     SafetensorsPair pair = {"tandem.vocabulary", hash};
@@ -77,9 +75,8 @@ bool weights_load(real *slab, const ParamTable *table, const char *path, uint64_
         good = safetensors_copy(slab + p->offset, &file, p->name, t.rank, t.shape, error);
     }
     if (good && file.tensors != table->count)
-        good =
-            error_set(error, "%s: has %d tensors, the configured model %d; the file belongs to another model",
-                      path, file.tensors, table->count);
+        good = error_set(error, "%s: has %d tensors, the configured model %d; the file belongs to another model", path,
+                         file.tensors, table->count);
     safetensors_free(&file);
     return good;
 }

@@ -15,8 +15,7 @@ uint64_t weights_vocabulary(const Tokenizer *source, const Tokenizer *target);
 
 /* Writes all tensors of a slab [table->total]. Metadata names the vocabulary, so that a file from
  * another run's vocabulary is noticed. */
-bool weights_save(const char *path, const real *slab, const ParamTable *table, uint64_t vocabulary,
-                  Error *error);
+bool weights_save(const char *path, const real *slab, const ParamTable *table, uint64_t vocabulary, Error *error);
 
 /* Fills a slab from a file that has exactly the table's tensors; otherwise the error names the tensor and
  * both shapes. */

@@ -309,11 +309,26 @@ static void test_rare_characters(void **state) {
     lines_free(&lines);
 }
 
+/* Enough strings of one length that some have equal hashes: they stay apart all the same. */
+static void test_many_strings(void **state) {
+    (void)state;
+    StringMap map = {0};
+    char string[8];
+    for (int repeat = 0; repeat < 2; repeat++)
+        for (int i = 0; i < 300000; i++) {
+            snprintf(string, sizeof string, "%06x", (unsigned)i);
+            assert_int_equal(string_map_add(&map, string, 6), i);
+            assert_string_equal(string_map_text(&map, i), string);
+        }
+    assert_int_equal(string_map_find(&map, "abcxyz", 6), -1);
+    string_map_free(&map);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_learner_against_naive), cmocka_unit_test(test_encoder_against_naive),
         cmocka_unit_test(test_deterministic),         cmocka_unit_test(test_letters_stay_apart),
-        cmocka_unit_test(test_rare_characters),
+        cmocka_unit_test(test_rare_characters),       cmocka_unit_test(test_many_strings),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;

@@ -13,9 +13,7 @@ void adam_free(Adam *a) {
     memory_free(a->v);
 }
 
-double clip_factor(double norm, double clip_norm) {
-    return clip_norm > 0 && norm > clip_norm ? clip_norm / norm : 1;
-}
+double clip_factor(double norm, double clip_norm) { return clip_norm > 0 && norm > clip_norm ? clip_norm / norm : 1; }
 
 void adam_update(real *p, Adam *a, const real *gradient, double factor, double lr, int threads) {
     a->updates++;

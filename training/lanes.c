@@ -32,8 +32,8 @@ void lanes_free(Lanes *l) {
     memory_free(l->arena);
 }
 
-LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transformer *p,
-                        const TransformerPositions *t, double smoothing, const DropoutDraw *draw) {
+LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transformer *p, const TransformerPositions *t,
+                        double smoothing, const DropoutDraw *draw) {
     int64_t tokens = 0;
     for (int i = 0; i < pieces; i++) tokens += packed_rows(&piece[i].target);
     double scale = 1 / (double)tokens;
@@ -53,8 +53,7 @@ LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transfor
 
 double lanes_sum(Lanes *l) {
     int64_t size = (int64_t)l->size, blocks = (size + BLOCK - 1) / BLOCK;
-    double *squares = memory_alloc((size_t)blocks, sizeof *squares, "partial sums of the gradient norm"),
-           total = 0;
+    double *squares = memory_alloc((size_t)blocks, sizeof *squares, "partial sums of the gradient norm"), total = 0;
 #pragma omp parallel for num_threads(l->threads) schedule(static)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t start = i * BLOCK;

@@ -21,8 +21,8 @@ void lanes_free(Lanes *l);
 
 /* Overwrites the slabs with each lane's share of the gradient of (sum of the pieces' objectives) / (their target tokens).
  * Returns the sums over all pieces, added in order. */
-LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transformer *p,
-                        const TransformerPositions *t, double smoothing, const DropoutDraw *draw);
+LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transformer *p, const TransformerPositions *t,
+                        double smoothing, const DropoutDraw *draw);
 
 /* Adds all slabs, in order, into slab 0: the gradient of the update. Returns its L2 norm. */
 double lanes_sum(Lanes *l);

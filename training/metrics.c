@@ -16,8 +16,7 @@ static const char *number(char out[32], double value) {
 bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error) {
     char line[512], n[8][32];
     snprintf(line, sizeof line,
-             "{\"kind\":\"train\",\"update\":%" PRId64
-             ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,\"lr\":%s,"
+             "{\"kind\":\"train\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,\"lr\":%s,"
              "\"grad_norm\":%s,\"tgt_tokens_per_s\":%s,\"src_tokens_per_s\":%s,\"seconds\":%s}",
              m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll), number(n[2], exp(m->nll)),
              number(n[3], m->lr), number(n[4], m->grad_norm), number(n[5], m->target_tokens_per_s),

@@ -38,19 +38,17 @@ static bool get_tokenizers(Trainer *t, const ParallelText *text, bool resumes, E
         t->source = t->target = tokenizer_for(t, RUN_TOKENIZER, both, 2, resumes, error);
     } else {
         t->source = tokenizer_for(t, RUN_TOKENIZER_SOURCE, both, 1, resumes, error);
-        if (t->source != NULL)
-            t->target = tokenizer_for(t, RUN_TOKENIZER_TARGET, both + 1, 1, resumes, error);
+        if (t->source != NULL) t->target = tokenizer_for(t, RUN_TOKENIZER_TARGET, both + 1, 1, resumes, error);
     }
     return t->target != NULL;
 }
 
 static void print_corpus(Trainer *t, const char *name, const Corpus *c) {
-    log_line(
-        &t->log,
-        "%-10s %d pairs of %d lines (dropped: %d with an empty side, %d over %d tokens), %zu source and %zu "
-        "target tokens, longest %d and %d",
-        name, c->pairs, c->lines, c->empty_side, c->too_long, t->config.data.max_length, c->source.ids.count,
-        c->target.ids.count, c->longest_source, c->longest_target);
+    log_line(&t->log,
+             "%-10s %d pairs of %d lines (dropped: %d with an empty side, %d over %d tokens), %zu source and %zu "
+             "target tokens, longest %d and %d",
+             name, c->pairs, c->lines, c->empty_side, c->too_long, t->config.data.max_length, c->source.ids.count,
+             c->target.ids.count, c->longest_source, c->longest_target);
 }
 
 static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
@@ -65,8 +63,7 @@ static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
     corpus_encode(&t->valid, &t->valid_text, t->source, t->target, d->max_length);
     print_corpus(t, "valid", &t->valid);
     if (t->valid.pairs == 0)
-        return error_set(error,
-                         "%s: no pair is left to validate on; raise [data] max_length or check the files",
+        return error_set(error, "%s: no pair is left to validate on; raise [data] max_length or check the files",
                          d->valid_source);
     return true;
 }
@@ -74,8 +71,7 @@ static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
 static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
     const ConfigData *d = &t->config.data;
     if (!parallel_text_read(text, d->train_source, d->train_target, error)) return false;
-    if (d->valid_source[0] == '\0' ||
-        parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error))
+    if (d->valid_source[0] == '\0' || parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error))
         return true;
     parallel_text_free(text);
     return false;
@@ -83,11 +79,10 @@ static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
 
 static void make_model(Trainer *t) {
     const ConfigTrain *c = &t->config.train;
-    ModelConfig m =
-        weights_model_config(&t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
+    ModelConfig m = weights_model_config(&t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
     t->table = transformer_table(&m);
-    t->slab = memory_alloc(t->table.total, sizeof(real),
-                           "parameters (lower [model] d_model or [tokenizer] vocab_size)");
+    t->slab =
+        memory_alloc(t->table.total, sizeof(real), "parameters (lower [model] d_model or [tokenizer] vocab_size)");
     transformer_init(&t->model, &m, t->slab);
     transformer_positions_init(&t->positions, &m);
     param_init(t->slab, &t->table, c->seed);
@@ -102,15 +97,14 @@ static void print_plan(Trainer *t) {
     const ConfigTrain *c = &t->config.train;
     log_line(&t->log, "vocabulary %d%s%d pieces", tokenizer_vocab_size(t->source),
              t->source == t->target ? " shared, " : " source and ", tokenizer_vocab_size(t->target));
-    log_line(
-        &t->log,
-        "model      %d+%d layers, width %d, %d heads, feed-forward %d, %s-norm: %zu parameters in %d tensors",
-        m->encoder_layers, m->decoder_layers, m->decoder_d_model, m->heads, m->ffn_dim,
-        m->norm == CONFIG_NORM_PRE ? "pre" : "post", t->table.total, t->table.count);
+    log_line(&t->log,
+             "model      %d+%d layers, width %d, %d heads, feed-forward %d, %s-norm: %zu parameters in %d tensors",
+             m->encoder_layers, m->decoder_layers, m->decoder_d_model, m->heads, m->ffn_dim,
+             m->norm == CONFIG_NORM_PRE ? "pre" : "post", t->table.total, t->table.count);
     log_line(&t->log, "machine    %s: %d threads, %d lanes, BLAS kernel %s", cpu_name(), c->threads, c->lanes,
              matmul_kernel_name());
-    log_line(&t->log, "update     %d target tokens in pieces of about %d rows",
-             c->batch_tokens * c->accumulate, c->piece_rows);
+    log_line(&t->log, "update     %d target tokens in pieces of about %d rows", c->batch_tokens * c->accumulate,
+             c->piece_rows);
 }
 
 static bool write_config(Trainer *t, Error *error) {
@@ -128,8 +122,8 @@ static bool apply_saved_config(Trainer *t, Error *error) {
         ConfigChanges changes;
         good = config_resume(&changes, &t->config, &saved, path, error);
         for (int i = 0; good && i < changes.count; i++)
-            log_line(&t->log, "changed    %s.%s = %s (was %s)", changes.change[i].section,
-                     changes.change[i].key, changes.change[i].asked, changes.change[i].saved);
+            log_line(&t->log, "changed    %s.%s = %s (was %s)", changes.change[i].section, changes.change[i].key,
+                     changes.change[i].asked, changes.change[i].saved);
         if (good) config_changes_free(&changes);
         config_free(&saved);
     }
@@ -150,8 +144,8 @@ static bool prepare(Trainer *t, Error *error) {
     make_model(t);
     print_plan(t);
     if (!write_config(t, error)) return false;
-    if (!run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source),
-                                tokenizer_vocab_size(t->target), error))
+    if (!run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target),
+                                error))
         return false;
     return !resumes || trainer_resume(t, error);
 }

@@ -35,9 +35,9 @@ static const char *field(Fields *f, const char *key, const char *text) {
     const char *saved = safetensors_metadata(f->file, key);
     if (saved != NULL) return saved;
     if (f->good)
-        f->good = error_set(
-            f->error, "%s: has no value for %s, so it is no state of this program; use --fresh to start over",
-            f->file->path, key);
+        f->good =
+            error_set(f->error, "%s: has no value for %s, so it is no state of this program; use --fresh to start over",
+                      f->file->path, key);
     return "";
 }
 
@@ -118,17 +118,15 @@ bool trainer_save(Trainer *t, Error *error) {
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
     tensors(tensor, t);
-    if (t->state.best_update == 0 && !trainer_save_model(t, error))
-        return false; /* never validated: the last */
+    if (t->state.best_update == 0 && !trainer_save_model(t, error)) return false; /* never validated: the last */
     return run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error);
 }
 
-static bool must_equal(const Safetensors *file, const char *key, const char *now, const char *remedy,
-                       Error *error) {
+static bool must_equal(const Safetensors *file, const char *key, const char *now, const char *remedy, Error *error) {
     const char *saved = safetensors_metadata(file, key);
     if (saved != NULL && strcmp(saved, now) == 0) return true;
-    return error_set(error, "%s: %s was %s and is now %s; %s", file->path, key,
-                     saved ? saved : "not recorded", now, remedy);
+    return error_set(error, "%s: %s was %s and is now %s; %s", file->path, key, saved ? saved : "not recorded", now,
+                     remedy);
 }
 
 static bool load(Trainer *t, const Safetensors *file, Error *error) {
@@ -145,8 +143,7 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
     Fields f = {.loading = true, .file = file, .error = error, .good = true};
     all_fields(&f, t);
     if (f.good && (t->batcher.next < 0 || t->batcher.next >= t->train.pairs || t->batcher.epoch < 0))
-        return error_set(error,
-                         "%s: its place in the corpus, pair %d of epoch %d, does not exist; use --fresh",
+        return error_set(error, "%s: its place in the corpus, pair %d of epoch %d, does not exist; use --fresh",
                          file->path, t->batcher.next, t->batcher.epoch + 1);
     return f.good;
 }
@@ -154,8 +151,7 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
 static void say_if_changed(Trainer *t, const Safetensors *file, const char *key, const char *now) {
     const char *saved = safetensors_metadata(file, key);
     if (saved != NULL && strcmp(saved, now) != 0)
-        log_line(&t->log,
-                 "changed    %s: %s (was %s); the numbers may differ in their last bits from here on", key,
+        log_line(&t->log, "changed    %s: %s (was %s); the numbers may differ in their last bits from here on", key,
                  now, saved);
 }
 
@@ -180,8 +176,8 @@ bool trainer_resume(Trainer *t, Error *error) {
         forget_other_metric(t, &file);
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());
-        log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g",
-                 t->state.update, epoch + 1, schedule_lr(c->schedule, c->lr, c->warmup, t->state.update + 1));
+        log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g", t->state.update,
+                 epoch + 1, schedule_lr(c->schedule, c->lr, c->warmup, t->state.update + 1));
         char *path = run_path(t->run.path, RUN_METRICS);
         good = metrics_append_resume(path, t->state.update, error);
         memory_free(path);

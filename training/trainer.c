@@ -24,8 +24,8 @@ int trainer_signal(void) { return caught; }
 bool trainer_step(Trainer *t, StepResult *r) {
     const ConfigTrain *c = &t->config.train;
     arena_release(&t->update, (ArenaMark){0});
-    Update u = batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows,
-                            t->lanes.lanes, &t->update);
+    Update u =
+        batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
     t->state.update++;
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
     *r = (StepResult){.source_tokens = u.source_tokens,
@@ -33,12 +33,10 @@ bool trainer_step(Trainer *t, StepResult *r) {
                       .lr = schedule_lr(c->schedule, c->lr, c->warmup, t->state.update),
                       .first_line = u.piece[0].index[0] + 1,
                       .epoch_ended = batcher_at_epoch_start(&t->batcher)};
-    r->loss =
-        lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
+    r->loss = lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
     r->grad_norm = lanes_sum(&t->lanes);
     if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
-    adam_update(t->slab, &t->adam, t->lanes.slab[0], clip_factor(r->grad_norm, c->clip_norm), r->lr,
-                c->threads);
+    adam_update(t->slab, &t->adam, t->lanes.slab[0], clip_factor(r->grad_norm, c->clip_norm), r->lr, c->threads);
     return true;
 }
 
@@ -88,8 +86,7 @@ static bool log_window(Trainer *t, const StepResult *r, Error *error) {
     double done = fraction_done(t);
     log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
     log_line(&t->log,
-             "update %" PRId64
-             "  epoch %d  loss %.4f  nll %.4f  ppl %.2f  lr %.3g  norm %.3f  %.0f target tokens/s  "
+             "update %" PRId64 "  epoch %d  loss %.4f  nll %.4f  ppl %.2f  lr %.3g  norm %.3f  %.0f target tokens/s  "
              "%s left",
              m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.lr, m.grad_norm, m.target_tokens_per_s, left);
     t->state.window = (TrainWindow){0};
@@ -105,8 +102,8 @@ static void show_progress(Trainer *t, const StepResult *r) {
     char left[32];
     double done = fraction_done(t);
     log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
-    log_progress(&t->log, "update %" PRId64 "  loss %.3f  %.0f target tokens/s  lr %.3g  %s left", m.update,
-                 m.loss, m.target_tokens_per_s, m.lr, left);
+    log_progress(&t->log, "update %" PRId64 "  loss %.3f  %.0f target tokens/s  lr %.3g  %s left", m.update, m.loss,
+                 m.target_tokens_per_s, m.lr, left);
 }
 
 /* A loss or norm that is not finite: says where it came from, and gives up after too many in a row. */
@@ -114,14 +111,12 @@ static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
     int most = t->config.train.max_bad_updates;
     t->state.bad_in_a_row++;
     log_line(&t->log,
-             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64
-             " of %s",
-             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs,
-             r->first_line, t->config.data.train_source);
+             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64 " of %s",
+             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs, r->first_line,
+             t->config.data.train_source);
     if (most == 0 || t->state.bad_in_a_row < most) return true;
     return error_set(error,
-                     "%s: %d updates in a row were not finite (the last at update %" PRId64
-                     "); lower [train] lr, "
+                     "%s: %d updates in a row were not finite (the last at update %" PRId64 "); lower [train] lr, "
                      "lengthen warmup or set clip_norm, and start from the saved state, which is good",
                      t->run.path, t->state.bad_in_a_row, t->state.update);
 }

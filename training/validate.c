@@ -30,8 +30,8 @@ static LossSums valid_loss(Trainer *t) {
             int count = first[i + 1] - first[i], *pairs = arena_array(&arena, int, "pairs", count);
             for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
             Batch batch = corpus_batch(c, pairs, count, &arena);
-            sums[i] = transformer_loss(NULL, &batch, &t->model, &t->positions,
-                                       t->config.train.label_smoothing, NULL, &arena);
+            sums[i] =
+                transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, &arena);
             arena_release(&arena, mark);
         }
         arena_free(&arena);
@@ -55,17 +55,14 @@ static double exact_match(Trainer *t) {
     int count = (int)source->count, exact = 0;
     Translation *out = memory_alloc((size_t)count, sizeof *out, "validation translations");
     Translator translator;
-    translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode,
-                    t->lanes.threads);
+    translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
     for (int i = 0; i < count; i++) {
         Line reference = target->line[i];
-        exact += strlen(out[i].text) == reference.length &&
-                 memcmp(out[i].text, reference.text, reference.length) == 0;
+        exact += strlen(out[i].text) == reference.length && memcmp(out[i].text, reference.text, reference.length) == 0;
     }
-    for (int i = 0; i < SAMPLES && i < count; i++)
-        show_sample(t, out[i * count / SAMPLES].text, i * count / SAMPLES);
+    for (int i = 0; i < SAMPLES && i < count; i++) show_sample(t, out[i * count / SAMPLES].text, i * count / SAMPLES);
     for (int i = 0; i < count; i++) memory_free(out[i].text);
     translator_free(&translator);
     memory_free(out);
@@ -75,8 +72,7 @@ static double exact_match(Trainer *t) {
 /* Is the metric better than the best so far? nll: lower; exact match: higher. */
 static bool improves(const Trainer *t, const ValidMetrics *m) {
     if (t->state.best_update == 0) return true;
-    return t->config.valid.metric == CONFIG_METRIC_NLL ? m->nll < t->state.best
-                                                       : m->exact_match > t->state.best;
+    return t->config.valid.metric == CONFIG_METRIC_NLL ? m->nll < t->state.best : m->exact_match > t->state.best;
 }
 
 bool trainer_validate(Trainer *t, Error *error) {
@@ -100,8 +96,7 @@ bool trainer_validate(Trainer *t, Error *error) {
         t->state.stalled++;
         snprintf(verdict, sizeof verdict, "stalled %d times", t->state.stalled);
     }
-    log_line(&t->log,
-             "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  exact match %.1f%%  %.1fs  %s",
+    log_line(&t->log, "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  exact match %.1f%%  %.1fs  %s",
              (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.exact_match, m.seconds, verdict);
     char *path = run_path(t->run.path, RUN_METRICS);
     bool good = metrics_append_valid(path, &m, error);
