@@ -167,10 +167,13 @@ int main(int argc, char **argv) {
     status = 1;
     if (out != NULL) {
         Translator translator;
-        translator_init(&translator, &run.model, &run.positions, run.source, run.target, &run.config.decode, a.threads);
+        Arena *arena = arenas_new(a.threads, "decoding (give fewer --threads)");
+        translator_init(&translator, &run.model, &run.positions, run.source, run.target, &run.config.decode, a.threads,
+                        arena);
         bool good = translate_all(&translator, in, out);
         status = fclose(out) == 0 && good ? 0 : 1;
         translator_free(&translator);
+        arenas_free(arena, a.threads);
     }
     if (in != NULL) fclose(in);
     loaded_run_close(&run);

@@ -45,6 +45,17 @@ void arena_free(Arena *arena) {
     *arena = (Arena){.purpose = arena->purpose};
 }
 
+Arena *arenas_new(int count, const char *purpose) {
+    Arena *arenas = memory_alloc((size_t)count, sizeof *arenas, "arenas");
+    for (int i = 0; i < count; i++) arena_init(&arenas[i], purpose);
+    return arenas;
+}
+
+void arenas_free(Arena *arenas, int count) {
+    for (int i = 0; arenas != NULL && i < count; i++) arena_free(&arenas[i]);
+    memory_free(arenas);
+}
+
 ArenaMark arena_mark(const Arena *arena) {
     return (ArenaMark){arena->current, arena->current ? arena->current->used : 0, arena->last};
 }

@@ -36,6 +36,10 @@ typedef struct ArenaMark {
 void arena_init(Arena *arena, const char *purpose);
 void arena_free(Arena *arena);
 
+/* [count] arenas, one a thread. */
+Arena *arenas_new(int count, const char *purpose);
+void arenas_free(Arena *arenas, int count); /* NULL allowed */
+
 /* Everything allocated after the mark is released; the blocks are kept. */
 ArenaMark arena_mark(const Arena *arena);
 void arena_release(Arena *arena, ArenaMark mark);

@@ -9,8 +9,9 @@
 enum { GROUP_SENTENCES = 64, GROUP_ROWS = 2048 }; /* decoded together: enough rows a step, little waiting at the end */
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
-                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads) {
-    *t = (Translator){.source = source, .target = target, .threads = threads};
+                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads,
+                     Arena *arena) {
+    *t = (Translator){.source = source, .target = target, .threads = threads, .arena = arena};
     t->limits =
         (DecodeLimits){config->max_length_factor, config->max_length_extra, decode_banned(p->config.target_vocab)};
     step_model_init(&t->model, p, positions);
@@ -97,14 +98,9 @@ void translator_translate(Translation *out, const Translator *t, const Line *lin
         group[groups + 1] = first + group_size(job, jobs, first);
         groups++;
     }
-#pragma omp parallel num_threads(t->threads)
-    {
-        Arena arena;
-        arena_init(&arena, "decoding (give fewer or shorter lines)");
-#pragma omp for schedule(dynamic, 1)
-        for (int g = 0; g < groups; g++) decode_group(out, t, job + group[g], group[g + 1] - group[g], &pool, &arena);
-        arena_free(&arena);
-    }
+#pragma omp parallel for num_threads(t->threads) schedule(dynamic, 1)
+    for (int g = 0; g < groups; g++)
+        decode_group(out, t, job + group[g], group[g + 1] - group[g], &pool, &t->arena[omp_get_thread_num()]);
     for (int i = 0; i < count; i++)
         if (out[i].text == NULL) out[i].text = memory_text("", 0);
     memory_free(group);

@@ -12,10 +12,12 @@ typedef struct Translator {
     StepModel model;
     DecodeLimits limits;
     int threads;
+    Arena *arena; /* [threads] borrowed, so that training's warm ones serve validation too */
 } Translator;
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
-                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads);
+                     const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads,
+                     Arena *arena);
 void translator_free(Translator *t);
 
 enum { TRANSLATOR_MOST_TOKENS = 2000 }; /* of a source line; the rest of a longer one is left out */

@@ -21,7 +21,11 @@ typedef enum ConfigNorm { CONFIG_NORM_POST, CONFIG_NORM_PRE } ConfigNorm;
 typedef enum ConfigActivation { CONFIG_ACTIVATION_RELU, CONFIG_ACTIVATION_GELU } ConfigActivation;
 typedef enum ConfigPositions { CONFIG_POSITIONS_SINUSOIDAL } ConfigPositions;
 typedef enum ConfigTie { CONFIG_TIE_ALL, CONFIG_TIE_DECODER, CONFIG_TIE_NONE } ConfigTie;
-typedef enum ConfigSchedule { CONFIG_SCHEDULE_INVERSE_SQRT, CONFIG_SCHEDULE_CONSTANT } ConfigSchedule;
+typedef enum ConfigSchedule {
+    CONFIG_SCHEDULE_INVERSE_SQRT,
+    CONFIG_SCHEDULE_LINEAR,
+    CONFIG_SCHEDULE_CONSTANT
+} ConfigSchedule;
 typedef enum ConfigMetric { CONFIG_METRIC_NLL, CONFIG_METRIC_EXACT_MATCH } ConfigMetric;
 
 /* Every so many updates or epochs: `500` or `500 updates`, `1 epoch`. */

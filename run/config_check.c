@@ -98,6 +98,9 @@ void config_check(Config *config, const ConfigSources *sources) {
     if (t->schedule == CONFIG_SCHEDULE_INVERSE_SQRT && t->warmup == 0)
         clash(sources, "train.warmup train.schedule",
               "schedule = inverse_sqrt falls from the end of warmup, but warmup is 0; give 1 or more");
+    if (t->schedule == CONFIG_SCHEDULE_LINEAR && t->updates <= t->warmup)
+        clash(sources, "train.updates train.schedule",
+              "schedule = linear falls from the end of warmup to 0 at [train] updates; give more updates than warmup");
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
 }

@@ -73,8 +73,7 @@ static GradientResult check_tensor(const GradientCheck *check, int number, doubl
     size_t step = check->every;
     if (step > t->count / LEAST_SAMPLES) step = t->count / LEAST_SAMPLES;
     if (step < 1) step = 1;
-    for (size_t i = hash64((uint64_t)number) % step; i < t->count; i += step)
-        check_element(&r, check, t, i, scale);
+    for (size_t i = hash64((uint64_t)number) % step; i < t->count; i += step) check_element(&r, check, t, i, scale);
     return r;
 }
 

@@ -23,8 +23,7 @@ typedef struct Coordinates {
 } Coordinates;
 
 static const Coordinates HERE = {{.seed = 5, .update = 40, .copy = 0}, 0, 1234, 1, DROPOUT_FFN_RESIDUAL, -1};
-static const Coordinates HERE_IN_HEAD = {
-    {.seed = 5, .update = 40, .copy = 0}, 1, 1234, 1, DROPOUT_SELF_WEIGHTS, 2};
+static const Coordinates HERE_IN_HEAD = {{.seed = 5, .update = 40, .copy = 0}, 1, 1234, 1, DROPOUT_SELF_WEIGHTS, 2};
 
 static DropoutRates all_rates(double rate) { return (DropoutRates){rate, rate, rate, rate}; }
 
@@ -41,8 +40,7 @@ static Mask draw_mask(const Coordinates *c, double rate) {
     if (c->head < 0)
         dropout_forward(y, ones, ROWS, COLS, &site);
     else
-        for (int n = 0; n < ROWS; n++)
-            dropout_weights(y + n * COLS, ones + n * COLS, COLS, n, c->head, &site);
+        for (int n = 0; n < ROWS; n++) dropout_weights(y + n * COLS, ones + n * COLS, COLS, n, c->head, &site);
     arena_free(&arena);
     Mask mask;
     for (int i = 0; i < SIZE; i++) {
@@ -89,8 +87,7 @@ static void test_keep_rate(void **state) {
             Mask mask = draw_mask(&c, rate[i]);
             double here = 0;
             for (int j = 0; j < SIZE; j++) here += mask.kept[j];
-            assert_below(fabs(here / SIZE - (1 - rate[i])),
-                         DEVIATIONS * sqrt(rate[i] * (1 - rate[i]) / SIZE));
+            assert_below(fabs(here / SIZE - (1 - rate[i])), DEVIATIONS * sqrt(rate[i] * (1 - rate[i]) / SIZE));
             kept += here;
             size += SIZE;
         }
@@ -112,37 +109,57 @@ static void test_neighbours_are_independent(void **state) {
     }
 }
 
-static void check_differs(const Coordinates *a, const Coordinates *b) {
-    Mask first = draw_mask(a, 0.3), second = draw_mask(b, 0.3);
-    assert_below(correlation(&first, &second, 0, 0, 0.3), DEVIATIONS);
-    assert_below(correlation(&first, &second, 1, 0, 0.3), DEVIATIONS);
-    assert_below(correlation(&second, &first, 1, 0, 0.3), DEVIATIONS);
-    assert_below(correlation(&first, &second, 0, 1, 0.3), DEVIATIONS);
+static void check_differs(const Mask *a, const Mask *b) {
+    assert_below(correlation(a, b, 0, 0, 0.3), DEVIATIONS);
+    assert_below(correlation(a, b, 1, 0, 0.3), DEVIATIONS);
+    assert_below(correlation(b, a, 1, 0, 0.3), DEVIATIONS);
+    assert_below(correlation(a, b, 0, 1, 0.3), DEVIATIONS);
+}
+
+/* Coordinates that differ in one place, or in two that a sum would not tell apart. */
+/* step > 1: with 1, variants 8 and 10 are the same. */
+enum { VARIANTS = 13 };
+static void vary(Coordinates c[VARIANTS], int step) {
+    for (int i = 0; i < VARIANTS; i++) c[i] = HERE;
+    c[1].draw.seed += (uint64_t)step;
+    c[2].draw.update += step;
+    c[3].draw.copy += step;
+    c[4].side = 1;
+    c[5].index += step;
+    c[6].layer += step;
+    c[7].place = (DropoutPlace)((int)HERE.place - step);
+    c[8].layer += step;
+    c[8].place = c[7].place;
+    c[9].draw.copy += step;
+    c[9].side = 1;
+    c[10].layer += 1;
+    c[10].place = c[7].place;
+    c[11].draw.update = HERE.index;
+    c[11].index = HERE.draw.update;
+    c[12].draw.copy += 1;
 }
 
 static void test_every_coordinate_matters(void **state) {
     (void)state;
-    for (int step = 1; step < 5; step++) {
-        Coordinates c[8];
-        for (int i = 0; i < 8; i++) c[i] = HERE;
-        c[0].draw.seed += (uint64_t)step;
-        c[1].draw.update += step;
-        c[2].draw.copy += step;
-        c[3].side = 1;
-        c[4].index += step;
-        c[5].layer += step;
-        c[6].place = (DropoutPlace)((int)c[6].place - step);
-        c[7].draw.update = c[7].index; /* not a sum, in which two of them could be exchanged */
-        c[7].index = HERE.draw.update;
-        for (int i = 0; i < 8; i++) check_differs(&HERE, &c[i]);
-        Coordinates head = HERE_IN_HEAD;
-        head.head = (head.head + step) % 7;
-        check_differs(&HERE_IN_HEAD, &head);
+    static Mask mask[VARIANTS];
+    for (int step = 2; step <= (int)HERE.place; step++) {
+        Coordinates c[VARIANTS];
+        vary(c, step);
+        for (int i = 0; i < VARIANTS; i++) mask[i] = draw_mask(&c[i], 0.3);
+        for (int i = 0; i < VARIANTS; i++)
+            for (int j = 0; j < i; j++) check_differs(&mask[i], &mask[j]);
     }
-    Coordinates rows = HERE_IN_HEAD, first_head = HERE_IN_HEAD;
-    rows.head = -1;
-    first_head.head = 0;
-    check_differs(&rows, &first_head);
+}
+
+static void test_every_head_has_its_own_mask(void **state) {
+    (void)state;
+    static Mask mask[8];
+    for (int i = 0; i < 8; i++) {
+        Coordinates c = HERE_IN_HEAD;
+        c.head = i - 1;
+        mask[i] = draw_mask(&c, 0.3);
+        for (int j = 0; j < i; j++) check_differs(&mask[i], &mask[j]);
+    }
 }
 
 /* A sentence's masks are the same wherever it stands in a batch. */
@@ -202,6 +219,7 @@ int main(void) {
         cmocka_unit_test(test_keep_rate),
         cmocka_unit_test(test_neighbours_are_independent),
         cmocka_unit_test(test_every_coordinate_matters),
+        cmocka_unit_test(test_every_head_has_its_own_mask),
         cmocka_unit_test(test_place_in_the_batch_does_not_matter),
         cmocka_unit_test(test_off),
         cmocka_unit_test(test_rates_of_places),

@@ -12,7 +12,7 @@ static const double TIGHT = REAL_IS_DOUBLE ? 1e-12 : 1e-5;
 static const DropoutDraw DRAW = {.seed = 1, .update = 2};
 static const double SMOOTHING = 0.1;
 
-/* A model of some 20,000 parameters (more than one block of the sum), a batch, and its pieces. */
+/* A model of some 90,000 parameters (several blocks of the sum), a batch, and its pieces. */
 enum { SENTENCES = 11, PIECES = 5 };
 typedef struct Fixture {
     ModelConfig config;
@@ -25,8 +25,8 @@ static void fixture_init(Fixture *f) {
     const int target[SENTENCES] = {7, 3, 5, 21, 1, 9, 4, 2, 14, 6, 3};
     const int size[PIECES] = {3, 1, 4, 2, 1};
     f->config = small_config(NORM_POST, ACTIVATION_RELU, TIE_ALL);
-    f->config.encoder_width = f->config.decoder_width = 24;
-    f->config.ffn_dim = 40;
+    f->config.encoder_width = f->config.decoder_width = 48;
+    f->config.ffn_dim = 200;
     f->config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25};
     small_model_init(&f->m, &f->config, 2);
     f->batch = small_batch(&f->config, SENTENCES, source, target, 4);

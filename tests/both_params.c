@@ -71,8 +71,7 @@ static void test_initial_values(void **state) {
     real *first = memory_alloc(table.total, sizeof(real), "test"),
          *second = memory_alloc(table.total, sizeof(real), "test");
     param_init(first, &table, 1);
-    for (int i = 0; i < table.count; i++)
-        check_initial_values(&table.param[i], first + table.param[i].offset);
+    for (int i = 0; i < table.count; i++) check_initial_values(&table.param[i], first + table.param[i].offset);
 
     param_init(second, &table, 1);
     assert_memory_equal(first, second, table.total * sizeof(real));
@@ -112,8 +111,8 @@ static void test_table_covers_the_slab(void **state) {
 
 static void test_ties(void **state) {
     (void)state;
-    const char *const source = "model.encoder.embed_tokens.weight",
-                      *const target = "model.decoder.embed_tokens.weight", *const output = "lm_head.weight";
+    const char *const source = "model.encoder.embed_tokens.weight", *const target = "model.decoder.embed_tokens.weight",
+                      *const output = "lm_head.weight";
     for (int tie = 0; tie < 3; tie++) {
         ModelConfig config = small_config(NORM_POST, ACTIVATION_RELU, (TieEmbeddings)tie);
         SmallModel m;
@@ -121,8 +120,7 @@ static void test_ties(void **state) {
         bool all = tie == TIE_ALL, decoder = tie != TIE_NONE;
         assert_true((m.p.encoder.embedding.E == m.p.decoder.embedding.E) == all);
         assert_true((m.p.output.W == m.p.decoder.embedding.E) == decoder);
-        int s = param_find(&m.table, source), t = param_find(&m.table, target),
-            o = param_find(&m.table, output);
+        int s = param_find(&m.table, source), t = param_find(&m.table, target), o = param_find(&m.table, output);
         assert_true(s >= 0 && t >= 0 && o >= 0);
         assert_true((s == t) == all && (o == t) == decoder);
         assert_true((param_find(&m.table, "model.shared.weight") >= 0) == all);

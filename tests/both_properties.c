@@ -181,8 +181,7 @@ static void test_gradient_of_pieces_adds_up(void **state) {
     const DropoutDraw draw = {.seed = 1, .update = 2};
     size_t size = f.m.table.total;
     real *whole = memory_alloc(size, sizeof *whole, "gradient");
-    LossSums all =
-        transformer_gradient(&f.m.dp, &f.batch, &f.m.p, &f.m.positions, 0.1, 0.1, &draw, &f.m.arena);
+    LossSums all = transformer_gradient(&f.m.dp, &f.batch, &f.m.p, &f.m.positions, 0.1, 0.1, &draw, &f.m.arena);
     memcpy(whole, f.m.gradients, size * sizeof *whole);
     memset(f.m.gradients, 0, size * sizeof *whole);
 
@@ -190,8 +189,7 @@ static void test_gradient_of_pieces_adds_up(void **state) {
     const int first[] = {3}, second[] = {0, 4}, third[] = {2, 1}, *const chosen[] = {first, second, third};
     for (int i = 0; i < 3; i++) {
         Batch piece = small_batch_choose(&f.batch, i == 0 ? 1 : 2, chosen[i]);
-        loss_add(&sums,
-                 transformer_gradient(&f.m.dp, &piece, &f.m.p, &f.m.positions, 0.1, 0.1, &draw, &f.m.arena));
+        loss_add(&sums, transformer_gradient(&f.m.dp, &piece, &f.m.p, &f.m.positions, 0.1, 0.1, &draw, &f.m.arena));
         small_batch_free(&piece);
     }
     assert_int_equal(sums.tokens, all.tokens);

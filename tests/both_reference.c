@@ -39,9 +39,7 @@ static const SafetensorsTensor *tensor(const Reference *r, const char *name, Saf
     return t;
 }
 
-static const double *values(const Reference *r, const char *name) {
-    return tensor(r, name, SAFETENSORS_F64)->data;
-}
+static const double *values(const Reference *r, const char *name) { return tensor(r, name, SAFETENSORS_F64)->data; }
 
 static int *copy_ids(const Reference *r, const char *name, int *count) {
     const SafetensorsTensor *t = tensor(r, name, SAFETENSORS_I32);
@@ -64,8 +62,7 @@ static ModelConfig read_config(const Reference *r) {
                          .d_v = whole(r, "d_v"),
                          .ffn_dim = whole(r, "ffn_dim"),
                          .norm = strcmp(text(r, "norm"), "pre") == 0 ? NORM_PRE : NORM_POST,
-                         .activation =
-                             strcmp(text(r, "activation"), "gelu") == 0 ? ACTIVATION_GELU : ACTIVATION_RELU,
+                         .activation = strcmp(text(r, "activation"), "gelu") == 0 ? ACTIVATION_GELU : ACTIVATION_RELU,
                          .tie = strcmp(tie, "all") == 0       ? TIE_ALL
                                 : strcmp(tie, "decoder") == 0 ? TIE_DECODER
                                                               : TIE_NONE,
@@ -95,8 +92,7 @@ static void reference_free(Reference *r) {
 /* The file's tensors prefix.NAME in a slab. It must have neither more nor fewer than the table. */
 static void read_slab(real *slab, const Reference *r, const ParamTable *table, const char *prefix) {
     int named = 0;
-    for (int i = 0; i < r->file.tensors; i++)
-        named += strncmp(r->file.tensor[i].name, prefix, strlen(prefix)) == 0;
+    for (int i = 0; i < r->file.tensors; i++) named += strncmp(r->file.tensor[i].name, prefix, strlen(prefix)) == 0;
     assert_int_equal(named, table->count);
     for (int i = 0; i < table->count; i++) {
         const Param *p = &table->param[i];
@@ -104,8 +100,7 @@ static void read_slab(real *slab, const Reference *r, const ParamTable *table, c
         char name[160];
         Error error;
         snprintf(name, sizeof name, "%s%s", prefix, p->name);
-        if (!safetensors_copy(slab + p->offset, &r->file, name, p->rank, p->rank == 1 ? shape + 1 : shape,
-                              &error))
+        if (!safetensors_copy(slab + p->offset, &r->file, name, p->rank, p->rank == 1 ? shape + 1 : shape, &error))
             fail_msg("%s", error.text);
     }
 }
@@ -158,8 +153,7 @@ static void compare_model(const char *path) {
     print_message("  %s\n", path);
     compare_logits(&m, &r);
     double tokens = packed_rows(&r.batch.target);
-    LossSums sums =
-        transformer_gradient(&m.dp, &r.batch, &m.p, &m.positions, r.smoothing, 1 / tokens, NULL, &m.arena);
+    LossSums sums = transformer_gradient(&m.dp, &r.batch, &m.p, &m.positions, r.smoothing, 1 / tokens, NULL, &m.arena);
     assert_near(sums.objective / tokens, values(&r, "loss")[0], TOLERANCE);
     assert_near(sums.nll / tokens, values(&r, "nll")[0], TOLERANCE);
     compare_gradients(&m, &r);
@@ -208,7 +202,7 @@ static void take_update(const Reference *r, SmallModel *m, Lanes *lanes, Adam *a
     Batch piece[2] = {small_batch_choose(&r->batch, 1, chosen), small_batch_choose(&r->batch, 3, chosen + 1)};
     LossSums sums = lanes_gradient(lanes, piece, 2, &m->p, &m->positions, r->smoothing, NULL);
     double norm = lanes_sum(lanes);
-    double lr = schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, number(r, "lr"), whole(r, "warmup"), u);
+    double lr = schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, number(r, "lr"), whole(r, "warmup"), 0, u);
     assert_near(sums.objective / (double)sums.tokens, values(r, "loss")[u - 1], TOLERANCE);
     assert_near(norm, values(r, "grad_norm")[u - 1], TOLERANCE);
     assert_near(lr, values(r, "lr")[u - 1], 1e-14);
@@ -244,8 +238,7 @@ static void test_trajectory(void **state) {
     small_model_init(&m, &r.config, 1);
     read_slab(m.parameters, &r, &m.table, "param.");
     lanes_init(&lanes, &r.config, m.table.total, 2, 2);
-    adam_init(&adam, m.table.total, number(&r, "adam_beta1"), number(&r, "adam_beta2"),
-              number(&r, "adam_eps"));
+    adam_init(&adam, m.table.total, number(&r, "adam_beta1"), number(&r, "adam_beta2"), number(&r, "adam_eps"));
     for (int u = 1; u <= whole(&r, "updates"); u++) take_update(&r, &m, &lanes, &adam, u);
     compare_final(&m, &r);
     adam_free(&adam);

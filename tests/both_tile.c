@@ -17,11 +17,9 @@ static real *random_reals(size_t count, uint64_t seed) {
 
 /* C = A B with A [m,k] read by rows (stride lda) or by columns, all rows longer than need be. */
 static void check_matmul(int m, int n, int k, bool transposed, int spare, uint64_t seed) {
-    int ldc = n + spare, ldb = n + 2 * spare, a_row = transposed ? 1 : k + spare,
-        a_col = transposed ? m + spare : 1;
+    int ldc = n + spare, ldb = n + 2 * spare, a_row = transposed ? 1 : k + spare, a_col = transposed ? m + spare : 1;
     size_t a_size = (size_t)(m * a_row + k * a_col), b_size = (size_t)(k * ldb), c_size = (size_t)(m * ldc);
-    real *A = random_reals(a_size, seed), *B = random_reals(b_size, seed + 1),
-         *C = random_reals(c_size, seed);
+    real *A = random_reals(a_size, seed), *B = random_reals(b_size, seed + 1), *C = random_reals(c_size, seed);
     vec_fill(C, UNTOUCHED, (int)c_size);
     tile_matmul(C, ldc, A, a_row, a_col, B, ldb, m, n, k);
     for (int i = 0; i < m; i++) {
@@ -47,8 +45,7 @@ static void test_tile_matmul(void **state) {
     enum { SIZES = sizeof size / sizeof *size };
     Rng rng = {hash64(1)};
     for (int round = 0; round < 400; round++) {
-        int m = size[rng_below(&rng, SIZES)], n = size[rng_below(&rng, SIZES)],
-            k = size[rng_below(&rng, SIZES)];
+        int m = size[rng_below(&rng, SIZES)], n = size[rng_below(&rng, SIZES)], k = size[rng_below(&rng, SIZES)];
         check_matmul(m, n, k, round & 1, round % 3, (uint64_t)round);
     }
     check_matmul(5, 19, 0, false, 1, 1); /* an empty sum is zero */

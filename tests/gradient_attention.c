@@ -43,9 +43,8 @@ static void core_forward(void *self, Arena *arena) {
     Case *c = self;
     AttentionShape s = c->shape;
     DropoutSite site = dropout_site(&c->drop, 1, DROPOUT_SELF_WEIGHTS);
-    attention_core_forward(c->y, &c->core, (HeadRows){c->q, s.heads * s.d_k},
-                           (HeadRows){c->k, s.heads * s.d_k}, (HeadRows){c->v, s.heads * s.d_v}, s, &c->spans,
-                           &site, arena);
+    attention_core_forward(c->y, &c->core, (HeadRows){c->q, s.heads * s.d_k}, (HeadRows){c->k, s.heads * s.d_k},
+                           (HeadRows){c->v, s.heads * s.d_v}, s, &c->spans, &site, arena);
 }
 
 static void core_backward(void *self, Arena *arena) {
@@ -53,8 +52,7 @@ static void core_backward(void *self, Arena *arena) {
     AttentionShape s = c->shape;
     DropoutSite site = dropout_site(&c->drop, 1, DROPOUT_SELF_WEIGHTS);
     attention_core_backward((HeadRowsGrad){c->dq, s.heads * s.d_k}, (HeadRowsGrad){c->dk, s.heads * s.d_k},
-                            (HeadRowsGrad){c->dv, s.heads * s.d_v}, c->dy, &c->core, s, &c->spans, &site,
-                            arena);
+                            (HeadRowsGrad){c->dv, s.heads * s.d_v}, c->dy, &c->core, s, &c->spans, &site, arena);
 }
 
 static void check_core(const char *name, AttentionShape shape, Lengths lengths, double rate) {
@@ -106,27 +104,24 @@ static void attention_case_bind(void *self, ParamBinder *b, bool gradient) {
 static void attention_case_forward(void *self, Arena *arena) {
     Case *c = self;
     DropoutSite site = dropout_site(&c->drop, 1, DROPOUT_CROSS_WEIGHTS);
-    attention_forward(c->y, &c->acts, c->x_q, c->self ? c->x_q : c->x_kv, &c->p, c->Nq, c->Nkv, &c->spans,
-                      &site, arena);
+    attention_forward(c->y, &c->acts, c->x_q, c->self ? c->x_q : c->x_kv, &c->p, c->Nq, c->Nkv, &c->spans, &site,
+                      arena);
 }
 
 static void attention_case_backward(void *self, Arena *arena) {
     Case *c = self;
     DropoutSite site = dropout_site(&c->drop, 1, DROPOUT_CROSS_WEIGHTS);
-    attention_backward(c->dx_q, c->self ? NULL : c->dx_kv, &c->dp, c->dy, &c->acts, &c->p, c->Nq, c->Nkv,
-                       &c->spans, &site, arena);
+    attention_backward(c->dx_q, c->self ? NULL : c->dx_kv, &c->dp, c->dy, &c->acts, &c->p, c->Nq, c->Nkv, &c->spans,
+                       &site, arena);
 }
 
 /* D_kv == 0: self-attention. */
-static void check_attention(const char *name, AttentionShape shape, Lengths lengths, int D_q, int D_kv,
-                            double rate) {
+static void check_attention(const char *name, AttentionShape shape, Lengths lengths, int D_q, int D_kv, double rate) {
     bool self = D_kv == 0;
-    Case c = {
-        .shape = shape, .D_q = D_q, .D_kv = self ? D_q : D_kv, .self = self, .drop = probe_dropout(rate)};
+    Case c = {.shape = shape, .D_q = D_q, .D_kv = self ? D_q : D_kv, .self = self, .drop = probe_dropout(rate)};
     lay_spans(&c, &lengths);
     Probe probe;
-    probe_begin(&probe, name, &c,
-                (ProbeModule){attention_case_bind, attention_case_forward, attention_case_backward});
+    probe_begin(&probe, name, &c, (ProbeModule){attention_case_bind, attention_case_forward, attention_case_backward});
     probe_input(&probe, "x_q", c.Nq * c.D_q, &c.x_q, &c.dx_q);
     if (!self) probe_input(&probe, "x_kv", c.Nkv * c.D_kv, &c.x_kv, &c.dx_kv);
     probe_output(&probe, c.Nq * c.D_q, &c.y, &c.dy);

@@ -48,8 +48,7 @@ static const real *upstream(const Case *c, int count) {
 
 static void ffn_bind(void *self, ParamBinder *b, bool gradient) {
     Case *c = self;
-    feedforward_bind(gradient ? &c->dffn : &c->ffn, b, ENCODER_WIDTH, c->config.ffn_dim,
-                     c->config.activation);
+    feedforward_bind(gradient ? &c->dffn : &c->ffn, b, ENCODER_WIDTH, c->config.ffn_dim, c->config.activation);
 }
 
 static void ffn_forward(void *self, Arena *arena) {
@@ -62,8 +61,7 @@ static void ffn_backward(void *self, Arena *arena) {
     Case *c = self;
     int N = packed_rows(&c->rows);
     DropoutSite site = dropout_site(&c->drop, LAYER, DROPOUT_FFN_INNER);
-    feedforward_backward(c->dx, &c->dffn, upstream(c, N * ENCODER_WIDTH), &c->ffn_acts, &c->ffn, N, &site,
-                         arena);
+    feedforward_backward(c->dx, &c->dffn, upstream(c, N * ENCODER_WIDTH), &c->ffn_acts, &c->ffn, N, &site, arena);
 }
 
 static void check_feedforward(const char *name, Activation activation, double rate, bool alias) {
@@ -95,25 +93,23 @@ static void encoder_case_bind(void *self, ParamBinder *b, bool gradient) {
 static void encoder_case_forward(void *self, Arena *arena) {
     Case *c = self;
     c->spans = self_spans(&c->rows, false, arena);
-    encoder_layer_forward(c->y, &c->encoder_acts, c->x, &c->encoder, packed_rows(&c->rows), &c->spans,
-                          &c->drop, LAYER, arena);
+    encoder_layer_forward(c->y, &c->encoder_acts, c->x, &c->encoder, packed_rows(&c->rows), &c->spans, &c->drop, LAYER,
+                          arena);
 }
 
 static void encoder_case_backward(void *self, Arena *arena) {
     Case *c = self;
     int N = packed_rows(&c->rows);
-    encoder_layer_backward(c->dx, &c->dencoder, upstream(c, N * ENCODER_WIDTH), &c->encoder_acts, &c->encoder,
-                           N, &c->spans, &c->drop, LAYER, arena);
+    encoder_layer_backward(c->dx, &c->dencoder, upstream(c, N * ENCODER_WIDTH), &c->encoder_acts, &c->encoder, N,
+                           &c->spans, &c->drop, LAYER, arena);
 }
 
-static void check_encoder_layer(const char *name, NormPlace norm, Activation activation, double rate,
-                                bool alias) {
+static void check_encoder_layer(const char *name, NormPlace norm, Activation activation, double rate, bool alias) {
     int offset[] = {0, 4, 5, 9};
     Case c = {.config = config(norm, activation), .alias = alias, .drop = probe_dropout(rate)};
     c.rows = (Packed){3, offset};
     Probe probe;
-    probe_begin(&probe, name, &c,
-                (ProbeModule){encoder_case_bind, encoder_case_forward, encoder_case_backward});
+    probe_begin(&probe, name, &c, (ProbeModule){encoder_case_bind, encoder_case_forward, encoder_case_backward});
     probe_input(&probe, "x", 9 * ENCODER_WIDTH, &c.x, &c.dx);
     probe_output(&probe, 9 * ENCODER_WIDTH, &c.y, &c.dy);
     probe_check(&probe);
@@ -123,8 +119,7 @@ static void test_encoder_layer(void **state) {
     (void)state;
     check_encoder_layer("encoder layer, post, relu", NORM_POST, ACTIVATION_RELU, 0, false);
     check_encoder_layer("encoder layer, pre, gelu", NORM_PRE, ACTIVATION_GELU, 0, false);
-    check_encoder_layer("encoder layer, post, gelu, dropout, in place", NORM_POST, ACTIVATION_GELU, 0.3,
-                        true);
+    check_encoder_layer("encoder layer, post, gelu, dropout, in place", NORM_POST, ACTIVATION_GELU, 0.3, true);
     check_encoder_layer("encoder layer, pre, relu, dropout, in place", NORM_PRE, ACTIVATION_RELU, 0.3, true);
 }
 
@@ -151,19 +146,16 @@ static void decoder_case_backward(void *self, Arena *arena) {
     Case *c = self;
     int N = packed_rows(&c->rows);
     decoder_layer_backward(c->dx, c->dmemory, &c->ddecoder, upstream(c, N * DECODER_WIDTH), &c->decoder_acts,
-                           &c->decoder, N, packed_rows(&c->source), &c->decoder_spans, &c->drop, LAYER,
-                           arena);
+                           &c->decoder, N, packed_rows(&c->source), &c->decoder_spans, &c->drop, LAYER, arena);
 }
 
-static void check_decoder_layer(const char *name, NormPlace norm, Activation activation, double rate,
-                                bool alias) {
+static void check_decoder_layer(const char *name, NormPlace norm, Activation activation, double rate, bool alias) {
     int target[] = {0, 4, 5, 8}, source[] = {0, 3, 7, 8};
     Case c = {.config = config(norm, activation), .alias = alias, .drop = probe_dropout(rate)};
     c.rows = (Packed){3, target};
     c.source = (Packed){3, source};
     Probe probe;
-    probe_begin(&probe, name, &c,
-                (ProbeModule){decoder_case_bind, decoder_case_forward, decoder_case_backward});
+    probe_begin(&probe, name, &c, (ProbeModule){decoder_case_bind, decoder_case_forward, decoder_case_backward});
     probe_input(&probe, "x", 8 * DECODER_WIDTH, &c.x, &c.dx);
     probe_input_added(&probe, "memory", 8 * ENCODER_WIDTH, &c.memory, &c.dmemory);
     probe_output(&probe, 8 * DECODER_WIDTH, &c.y, &c.dy);
@@ -174,8 +166,7 @@ static void test_decoder_layer(void **state) {
     (void)state;
     check_decoder_layer("decoder layer, post, relu", NORM_POST, ACTIVATION_RELU, 0, false);
     check_decoder_layer("decoder layer, pre, gelu", NORM_PRE, ACTIVATION_GELU, 0, false);
-    check_decoder_layer("decoder layer, post, gelu, dropout, in place", NORM_POST, ACTIVATION_GELU, 0.3,
-                        true);
+    check_decoder_layer("decoder layer, post, gelu, dropout, in place", NORM_POST, ACTIVATION_GELU, 0.3, true);
     check_decoder_layer("decoder layer, pre, relu, dropout, in place", NORM_PRE, ACTIVATION_RELU, 0.3, true);
 }
 

@@ -29,8 +29,8 @@ static void run(Case *c, Arena *arena, bool backward) {
         const real *h = c->h + n * c->D;
         loss_forward(&sums, NULL, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing, C);
         if (backward)
-            loss_backward(c->dh + n * c->D, &c->dp, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing,
-                          c->dy[0], C);
+            loss_backward(c->dh + n * c->D, &c->dp, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing, c->dy[0],
+                          C);
     }
     c->y[0] = (real)sums.objective;
     assert_int_equal(sums.tokens, c->N);

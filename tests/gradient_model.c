@@ -18,8 +18,7 @@ typedef struct Case {
 
 static double loss(void *context) {
     Case *c = context;
-    LossSums sums =
-        transformer_loss(NULL, c->batch, &c->m->p, &c->m->positions, c->smoothing, c->draw, &c->m->arena);
+    LossSums sums = transformer_loss(NULL, c->batch, &c->m->p, &c->m->positions, c->smoothing, c->draw, &c->m->arena);
     return sums.objective / (double)sums.tokens;
 }
 
@@ -40,8 +39,8 @@ static GradientResult check_tensors(Case *c, size_t every) {
     GradientResult *each = memory_alloc((size_t)table->count, sizeof *each, "gradient test");
     for (int i = 0; i < table->count; i++) {
         const Param *p = &table->param[i];
-        tensor[i] = (GradientTensor){p->name, c->m->parameters + p->offset, c->m->gradients + p->offset,
-                                     param_size(p), is_key_bias(p->name)};
+        tensor[i] = (GradientTensor){p->name, c->m->parameters + p->offset, c->m->gradients + p->offset, param_size(p),
+                                     is_key_bias(p->name)};
     }
     GradientCheck check = {.loss = loss,
                            .context = c,
@@ -53,9 +52,8 @@ static GradientResult check_tensors(Case *c, size_t every) {
     GradientResult sum = gradient_check(&check, each);
     for (int i = 0; i < table->count; i++)
         if (!gradient_check_passed(&each[i]))
-            printf("    %s: %zu of %zu wrong, worst %.1e: [%zu] analytic %.12g, numerical %.12g\n",
-                   tensor[i].name, each[i].failed, each[i].checked, each[i].worst, each[i].index,
-                   each[i].analytic, each[i].numeric);
+            printf("    %s: %zu of %zu wrong, worst %.1e: [%zu] analytic %.12g, numerical %.12g\n", tensor[i].name,
+                   each[i].failed, each[i].checked, each[i].worst, each[i].index, each[i].analytic, each[i].numeric);
     memory_free(tensor);
     memory_free(each);
     return sum;
@@ -69,8 +67,8 @@ static void check_model(const char *name, const ModelConfig *config, const Batch
     Case c = {&m, batch, smoothing, draw};
     analytic_gradient(&c);
     GradientResult r = check_tensors(&c, every);
-    printf("  %-44s %5zu of %zu elements, worst %.1e (%s[%zu])", name, r.checked, m.table.total, r.worst,
-           r.name, r.index);
+    printf("  %-44s %5zu of %zu elements, worst %.1e (%s[%zu])", name, r.checked, m.table.total, r.worst, r.name,
+           r.index);
     if (r.retried > 0) printf(", %zu with smaller steps", r.retried);
     printf("\n");
     assert_true(gradient_check_passed(&r));
@@ -102,8 +100,8 @@ static void test_without_dropout(void **state) {
     for (int norm = 0; norm < 2; norm++) {
         ModelConfig config = small_config((NormPlace)norm, ACTIVATION_GELU, TIE_DECODER);
         Batch batch = small_batch(&config, 2, source, target, 2);
-        check_model(norm ? "model, pre, no dropout or smoothing" : "model, post, no dropout or smoothing",
-                    &config, &batch, 0, NULL, 8);
+        check_model(norm ? "model, pre, no dropout or smoothing" : "model, post, no dropout or smoothing", &config,
+                    &batch, 0, NULL, 8);
         small_batch_free(&batch);
     }
 }

@@ -148,16 +148,14 @@ static void test_activation(void **state) {
 static void softmax_case_forward(void *self, Arena *arena) {
     (void)arena;
     Case *c = self;
-    for (int n = 0; n < c->N; n++)
-        softmax_forward(c->y + n * c->F, c->x + n * c->F, c->visible, c->F, (real)0.7);
+    for (int n = 0; n < c->N; n++) softmax_forward(c->y + n * c->F, c->x + n * c->F, c->visible, c->F, (real)0.7);
 }
 
 static void softmax_case_backward(void *self, Arena *arena) {
     (void)arena;
     Case *c = self;
     const real *dy = upstream(c, (size_t)(c->N * c->F));
-    for (int n = 0; n < c->N; n++)
-        softmax_backward(c->dx + n * c->F, dy + n * c->F, c->y + n * c->F, c->F, (real)0.7);
+    for (int n = 0; n < c->N; n++) softmax_backward(c->dx + n * c->F, dy + n * c->F, c->y + n * c->F, c->F, (real)0.7);
 }
 
 static void check_softmax(const char *name, int visible, int padded, bool alias) {
@@ -291,8 +289,7 @@ static void residual_case_backward(void *self, Arena *arena) {
 static void check_residual(const char *name, NormPlace place, double rate, bool alias) {
     Case c = {.N = 6, .D = 9, .residual = {.place = place}, .drop = probe_dropout(rate), .alias = alias};
     Probe probe;
-    probe_begin(&probe, name, &c,
-                (ProbeModule){residual_case_bind, residual_case_forward, residual_case_backward});
+    probe_begin(&probe, name, &c, (ProbeModule){residual_case_bind, residual_case_forward, residual_case_backward});
     probe_input(&probe, "x", c.N * c.D, &c.x, &c.dx);
     probe_input(&probe, "f", c.N * c.D, &c.f, &c.df);
     probe_output(&probe, c.N * c.D, &c.y, &c.dy);

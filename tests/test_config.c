@@ -119,7 +119,7 @@ static void test_mistakes(void **state) {
          "c.ini:8: [train] seed cannot be \"18446744073709551616\"; give a whole number from 0 to "
          "18446744073709551615"},
         {NEEDED LIMIT "schedule = Constant\n",
-         "c.ini:8: [train] schedule cannot be \"Constant\"; give inverse_sqrt or constant"},
+         "c.ini:8: [train] schedule cannot be \"Constant\"; give inverse_sqrt, linear or constant"},
         {NEEDED LIMIT "[tokenizer]\nlowercase = maybe\n",
          "c.ini:9: [tokenizer] lowercase cannot be \"maybe\"; give yes or no"},
         {NEEDED LIMIT "[tokenizer]\nnormalization = nf\n",

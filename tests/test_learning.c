@@ -110,7 +110,7 @@ static void test_eight_sentences_by_heart(void **state) {
     Batch b = make_batch(&l.config, reversed, 8, 11);
     double loss = 0;
     for (int u = 1; u <= 250; u++)
-        loss = learner_update(&l, &b, 0.1, schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, 0.003, 40, u));
+        loss = learner_update(&l, &b, 0.1, schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, 0.003, 40, 0, u));
     double least = smoothing_floor(0.1, VOCAB);
     print_message("eight sentences: loss %.5f, floor %.5f\n", loss, least);
     assert_true(loss >= least);
@@ -124,9 +124,7 @@ static void check_task(TargetWord *task, const char *name, int layers, int updat
     learner_init(&l, layers);
     for (int u = 1; u <= updates; u++) {
         Batch b = make_batch(&l.config, task, BATCH, (uint64_t)u);
-        double last_stretch =
-            u > updates * 4 / 5 ? 0.1 : 1; /* small steps at the end: the optimum, not its neighbourhood */
-        learner_update(&l, &b, 0, last_stretch * schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, 0.005, 100, u));
+        learner_update(&l, &b, 0, schedule_lr(CONFIG_SCHEDULE_LINEAR, 0.005, 100, updates, u));
         small_batch_free(&b);
     }
     int right = 0, all = 10 * BATCH;

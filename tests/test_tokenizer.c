@@ -54,8 +54,8 @@ static TokenizerOptions options_of(TokenizerType type, int vocab_size) {
 }
 
 /* Encodes and decodes, and compares with `expected`. */
-static void check_round_trip(TextEncoder *encoder, const Tokenizer *tokenizer, const char *text,
-                             size_t length, const char *expected, size_t expected_length) {
+static void check_round_trip(TextEncoder *encoder, const Tokenizer *tokenizer, const char *text, size_t length,
+                             const char *expected, size_t expected_length) {
     IdList ids = {0};
     tokenizer_encode(encoder, text, length, &ids);
     for (size_t i = 0; i < ids.count; i++)
@@ -110,8 +110,8 @@ static void test_round_trip(void **state) {
         TextEncoder *encoder = text_encoder_new(tokenizer);
         for (int repeat = 0; repeat < 2; repeat++) /* once more out of the cache */
             for (size_t i = 0; i < sizeof odd_texts / sizeof *odd_texts; i++)
-                check_round_trip(encoder, tokenizer, odd_texts[i].text, odd_texts[i].length,
-                                 odd_texts[i].text, odd_texts[i].length);
+                check_round_trip(encoder, tokenizer, odd_texts[i].text, odd_texts[i].length, odd_texts[i].text,
+                                 odd_texts[i].length);
         text_encoder_free(encoder);
         tokenizer_free(tokenizer);
     }
@@ -134,8 +134,7 @@ static void test_random_round_trip(void **state) {
     for (int i = 0; i < 20000; i++) {
         char text[200];
         size_t length = 0;
-        for (uint64_t n = rng_below(&rng, 40); n > 0; n--)
-            length += utf8_put(text + length, random_code(&rng));
+        for (uint64_t n = rng_below(&rng, 40); n > 0; n--) length += utf8_put(text + length, random_code(&rng));
         check_round_trip(encoder, tokenizer, text, length, text, length);
     }
     text_encoder_free(encoder);
@@ -167,8 +166,7 @@ static void test_invalid_utf8(void **state) {
         for (int r = 0; r < cases[i].replacements; r++) strcat(expected, REPLACEMENT);
         strcat(expected, "z");
         if (cases[i].replacements < 0) strcpy(expected, REPLACEMENT "(" REPLACEMENT "z");
-        check_round_trip(encoder, tokenizer, cases[i].text, strlen(cases[i].text), expected,
-                         strlen(expected));
+        check_round_trip(encoder, tokenizer, cases[i].text, strlen(cases[i].text), expected, strlen(expected));
     }
     text_encoder_free(encoder);
     tokenizer_free(tokenizer);

@@ -18,9 +18,8 @@
 #include "tokenizer/vocabulary.h"
 
 /* Letters, a mark, digits and punctuation, of 1 to 4 bytes each; frequent ones first. */
-static const char *const characters[] = {
-    "a", "a", "a", "a",  "b", "b",        "b", " ", " ", ",",
-    "1", "c", "é", "日", ".", "\xCC\x81", "😀", "d", "-", "\xF0\x90\x8E\xA0"};
+static const char *const characters[] = {"a", "a", "a", "a",  "b", "b",        "b", " ", " ", ",",
+                                         "1", "c", "é", "日", ".", "\xCC\x81", "😀", "d", "-", "\xF0\x90\x8E\xA0"};
 enum { CHARACTERS = sizeof characters / sizeof *characters, MOST_IDS = 340, MOST_SYMBOLS = 4000 };
 
 static size_t random_text(Rng *rng, char *text, int length, int kinds) {
@@ -124,8 +123,7 @@ static void naive_apply(Naive *n, Merge m) {
 }
 
 /* Continues from the alphabet that `learned` has. */
-static void naive_learn(Naive *n, const Lines *lines, const Tokenizer *learned, int vocab_size,
-                        int min_frequency) {
+static void naive_learn(Naive *n, const Lines *lines, const Tokenizer *learned, int vocab_size, int min_frequency) {
     memset(n, 0, sizeof *n);
     while (n->pieces < tokenizer_vocab_size(learned)) {
         const char *piece = tokenizer_piece(learned, n->pieces);
@@ -158,8 +156,7 @@ static void check_learner(Rng *rng, int lines_count, int kinds, int min_frequenc
     assert_non_null(tokenizer);
     naive_learn(&naive, &lines, tokenizer, options.vocab_size, min_frequency);
     assert_int_equal(tokenizer_vocab_size(tokenizer), naive.pieces);
-    for (int id = 0; id < naive.pieces; id++)
-        assert_string_equal(tokenizer_piece(tokenizer, id), naive.piece[id]);
+    for (int id = 0; id < naive.pieces; id++) assert_string_equal(tokenizer_piece(tokenizer, id), naive.piece[id]);
     assert_int_equal(tokenizer->merge_count, naive.merges);
     assert_memory_equal(tokenizer->merges, naive.merge, (size_t)naive.merges * sizeof *naive.merge);
     tokenizer_free(tokenizer);
@@ -170,8 +167,7 @@ static void test_learner_against_naive(void **state) {
     (void)state;
     Rng rng = {11};
     for (int i = 0; i < 100; i++)
-        check_learner(&rng, 1 + (int)rng_below(&rng, 60), 5 + (int)rng_below(&rng, CHARACTERS - 4),
-                      1 + i % 3);
+        check_learner(&rng, 1 + (int)rng_below(&rng, 60), 5 + (int)rng_below(&rng, CHARACTERS - 4), 1 + i % 3);
     for (int i = 0; i < 30; i++) check_learner(&rng, 30, 7, 1); /* "a" and "b" only: overlaps, runs, ties */
 }
 
@@ -184,8 +180,7 @@ static void naive_encode(const Tokenizer *t, const char *word, size_t length, Id
         n = utf8_next(word + i, length - i, &code);
         int id = string_map_find(&t->pieces, word + i, n);
         if (id >= 0) id_list_push(out, id);
-        for (size_t b = 0; id < 0 && b < n; b++)
-            id_list_push(out, ID_FIRST_BYTE + (unsigned char)word[i + b]);
+        for (size_t b = 0; id < 0 && b < n; b++) id_list_push(out, ID_FIRST_BYTE + (unsigned char)word[i + b]);
     }
     for (;;) {
         int lowest = t->merge_count;
@@ -255,8 +250,7 @@ static void test_deterministic(void **state) {
     TokenizerOptions options = tokenizer_default_options();
     options.vocab_size = 330;
     Error error;
-    Tokenizer *a = tokenizer_learn(whole, 1, &options, &error),
-              *b = tokenizer_learn(parts, 2, &options, &error);
+    Tokenizer *a = tokenizer_learn(whole, 1, &options, &error), *b = tokenizer_learn(parts, 2, &options, &error);
     assert_true(tokenizer_hash(a) == tokenizer_hash(b));
     options.vocab_size--;
     Tokenizer *c = tokenizer_learn(whole, 1, &options, &error);

@@ -46,8 +46,7 @@ static void test_library_cases(void **state) {
         if (tokenizer == NULL) fail_msg("%s", error.text);
         TextEncoder *encoder = text_encoder_new(tokenizer);
         assert_true(json_array_size(cases) > 150);
-        for (size_t i = 0; i < json_array_size(cases); i++)
-            check_case(tokenizer, encoder, json_array_get(cases, i));
+        for (size_t i = 0; i < json_array_size(cases); i++) check_case(tokenizer, encoder, json_array_get(cases, i));
         text_encoder_free(encoder);
         tokenizer_free(tokenizer);
     }

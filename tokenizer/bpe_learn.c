@@ -149,8 +149,8 @@ static void lower_pair(Learner *l, int left, int right, int sequence) {
 
 static void queue_pair(Learner *l, const Pair *pair) {
     if (pair->count > 0)
-        heap_push(&l->queue, (HeapItem){UINT64_MAX - (uint64_t)pair->count,
-                                        (uint64_t)pair->left << 32 | (uint64_t)pair->right});
+        heap_push(&l->queue,
+                  (HeapItem){UINT64_MAX - (uint64_t)pair->count, (uint64_t)pair->left << 32 | (uint64_t)pair->right});
 }
 
 static void queue_raised(Learner *l) {
@@ -220,8 +220,7 @@ static void merge_pair(Learner *l, int left, int right) {
     Pair *pair = get_pair(l, left, right);
     int place = pair->place;
     pair->place = 0;
-    for (; place != 0; place = l->places[place - 1].next)
-        merge_in_sequence(l, l->places[place - 1].sequence, merge);
+    for (; place != 0; place = l->places[place - 1].next) merge_in_sequence(l, l->places[place - 1].sequence, merge);
     assert(get_pair(l, left, right)->count == 0);
     queue_raised(l);
 }
@@ -233,8 +232,7 @@ void bpe_learn(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, i
     count_pairs(&l);
     int left, right;
     int64_t count;
-    while (tokenizer->pieces.count < vocab_size && next_pair(&l, &left, &right, &count) &&
-           count >= min_frequency)
+    while (tokenizer->pieces.count < vocab_size && next_pair(&l, &left, &right, &count) && count >= min_frequency)
         merge_pair(&l, left, right);
     memory_free(l.symbols);
     memory_free(l.sequences);

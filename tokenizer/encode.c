@@ -64,8 +64,7 @@ void text_encoder_free(TextEncoder *e) {
 static void add_symbol(TextEncoder *e, int id) {
     if (e->symbol_count == e->symbol_capacity) {
         int capacity = e->symbol_capacity ? e->symbol_capacity * 2 : 64;
-        e->symbols =
-            memory_grow(e->symbols, (size_t)e->symbol_count, (size_t)capacity, sizeof *e->symbols, "encoder");
+        e->symbols = memory_grow(e->symbols, (size_t)e->symbol_count, (size_t)capacity, sizeof *e->symbols, "encoder");
         e->symbol_capacity = capacity;
     }
     e->symbols[e->symbol_count] = (Symbol){id, e->symbol_count - 1, e->symbol_count + 1};
@@ -144,7 +143,6 @@ void tokenizer_encode(TextEncoder *e, const char *text, size_t length, IdList *o
             continue;
         }
         int index = cache_word(e, word, n);
-        for (size_t i = e->word_start[index]; i < e->word_start[index + 1]; i++)
-            id_list_push(out, e->word_ids.ids[i]);
+        for (size_t i = e->word_start[index]; i < e->word_start[index + 1]; i++) id_list_push(out, e->word_ids.ids[i]);
     }
 }

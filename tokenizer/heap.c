@@ -10,9 +10,7 @@ void heap_free(Heap *heap) {
     *heap = (Heap){0};
 }
 
-static bool before(HeapItem a, HeapItem b) {
-    return a.first != b.first ? a.first < b.first : a.second < b.second;
-}
+static bool before(HeapItem a, HeapItem b) { return a.first != b.first ? a.first < b.first : a.second < b.second; }
 
 void heap_push(Heap *heap, HeapItem item) {
     if (heap->count == heap->capacity) {
@@ -21,8 +19,7 @@ void heap_push(Heap *heap, HeapItem item) {
         heap->capacity = capacity;
     }
     size_t i = heap->count++;
-    for (; i > 0 && before(item, heap->items[(i - 1) / 2]); i = (i - 1) / 2)
-        heap->items[i] = heap->items[(i - 1) / 2];
+    for (; i > 0 && before(item, heap->items[(i - 1) / 2]); i = (i - 1) / 2) heap->items[i] = heap->items[(i - 1) / 2];
     heap->items[i] = item;
 }
 

@@ -40,22 +40,19 @@ static bool is_string(const json_t *json, const char *text) {
 static void fail_part(const Loader *l, const char *part, const json_t *found, const json_t *expected) {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII;
     char *is = found ? json_dumps(found, flags) : NULL, *should = json_dumps(expected, flags);
-    fail(l, "%s is %.200s; Tandem reads only files with %.400s there", part, is ? is : "missing",
-         should ? should : "");
+    fail(l, "%s is %.200s; Tandem reads only files with %.400s there", part, is ? is : "missing", should ? should : "");
     free(is);
     free(should);
 }
 
 /* Whether a part is as expected, which is freed. A Sequence, its steps under `list`, is compared step by step,
  * to name the one that differs. */
-static bool check_part(const Loader *l, const char *part, const json_t *found, json_t *expected,
-                       const char *list) {
+static bool check_part(const Loader *l, const char *part, const json_t *found, json_t *expected, const char *list) {
     bool same = json_equal(found, expected);
     const json_t *steps = list ? json_object_get(found, list) : NULL;
     const json_t *wanted = list ? json_object_get(expected, list) : NULL;
     size_t i = 0;
-    while (i < json_array_size(wanted) && json_equal(json_array_get(steps, i), json_array_get(wanted, i)))
-        i++;
+    while (i < json_array_size(wanted) && json_equal(json_array_get(steps, i), json_array_get(wanted, i))) i++;
     if (!same && json_array_get(steps, i) && json_array_get(wanted, i)) {
         char step[80];
         snprintf(step, sizeof step, "%s.%s[%zu]", part, list, i);
@@ -116,8 +113,7 @@ static bool check_model(const Loader *l, const json_t *model) {
         snprintf(shown, sizeof shown, " %.28s ", text ? text : "missing");
         free(text);
         if (strstr(settings[i].allowed, shown) == NULL)
-            return fail(l, "model.%s is%s; Tandem reads only:%s", settings[i].key, shown,
-                        settings[i].allowed);
+            return fail(l, "model.%s is%s; Tandem reads only:%s", settings[i].key, shown, settings[i].allowed);
     }
     return true;
 }
@@ -145,8 +141,7 @@ static bool sort_pieces(const Loader *l, json_t *vocab, const char **pieces) {
                         "without a gap",
                         n - 1, n);
         if (pieces[id])
-            return fail(l, "model.vocab: two pieces have id %lld; number the pieces without a gap",
-                        (long long)id);
+            return fail(l, "model.vocab: two pieces have id %lld; number the pieces without a gap", (long long)id);
         if (piece[0] == '\0') return fail(l, "model.vocab: the piece of id %lld is empty", (long long)id);
         pieces[id] = piece;
     }
@@ -228,10 +223,8 @@ static bool read_merges(Loader *l, const json_t *merges) {
 static bool read_root(Loader *l, const json_t *root) {
     if (!json_is_object(root)) return fail(l, "it holds no JSON object; this is no tokenizer.json");
     const json_t *model = json_object_get(root, "model");
-    return check_model(l, model) && check_unused(l, root) &&
-           read_normalizer(l, json_object_get(root, "normalizer")) &&
-           check_part(l, "pre_tokenizer", json_object_get(root, "pre_tokenizer"), json_pre_tokenizer(),
-                      NULL) &&
+    return check_model(l, model) && check_unused(l, root) && read_normalizer(l, json_object_get(root, "normalizer")) &&
+           check_part(l, "pre_tokenizer", json_object_get(root, "pre_tokenizer"), json_pre_tokenizer(), NULL) &&
            check_part(l, "decoder", json_object_get(root, "decoder"), json_decoder(), "decoders") &&
            read_vocab(l, json_object_get(model, "vocab")) && read_merges(l, json_object_get(model, "merges"));
 }

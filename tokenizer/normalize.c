@@ -50,8 +50,7 @@ static void sort_marks(int32_t *begin, int32_t *end, int32_t *scratch) {
     size_t place[257] = {0}, count = (size_t)(end - begin);
     for (size_t i = 0; i < count; i++) place[utf8proc_get_property(begin[i])->combining_class + 1]++;
     for (size_t c = 0; c < 256; c++) place[c + 1] += place[c];
-    for (size_t i = 0; i < count; i++)
-        scratch[place[utf8proc_get_property(begin[i])->combining_class]++] = begin[i];
+    for (size_t i = 0; i < count; i++) scratch[place[utf8proc_get_property(begin[i])->combining_class]++] = begin[i];
     memcpy(begin, scratch, count * sizeof *begin);
 }
 
@@ -80,8 +79,7 @@ static size_t compose(Normalizer *n, const char *text, size_t length) {
                                                  LONGEST_DECOMPOSITION, options, &boundary);
     }
     sort_all_marks(n, count);
-    return (size_t)utf8proc_normalize_utf32(n->codes, (utf8proc_ssize_t)count,
-                                            UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    return (size_t)utf8proc_normalize_utf32(n->codes, (utf8proc_ssize_t)count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
 }
 
 void normalize(Normalizer *n, const char *text, size_t length) {

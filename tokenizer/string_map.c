@@ -39,8 +39,7 @@ static size_t find_slot(const StringMap *map, const char *string, size_t length,
     size_t mask = map->slot_count - 1, slot = hash & mask;
     for (; map->slots[slot] != 0; slot = (slot + 1) & mask) {
         const StringEntry *entry = &map->entries[map->slots[slot] - 1];
-        if (entry->hash == hash && entry->length == length &&
-            memcmp(map->text + entry->offset, string, length) == 0)
+        if (entry->hash == hash && entry->length == length && memcmp(map->text + entry->offset, string, length) == 0)
             break;
     }
     return slot;

@@ -66,8 +66,7 @@ void id_list_push(IdList *list, int id);
 void id_list_free(IdList *list);
 
 /* What one thread needs to encode: working memory and a bounded cache of words. The tokenizer must
- * outlive it. */
-/* (Named so because the model has an Encoder of its own.) */
+ * outlive it. (The model has an Encoder of its own, hence the name.) */
 typedef struct TextEncoder TextEncoder;
 
 TextEncoder *text_encoder_new(const Tokenizer *tokenizer);

@@ -88,8 +88,7 @@ static json_t *json_tokenizer(const Tokenizer *tokenizer) {
 static bool write_synced(const char *path, const char *text) {
     FILE *file = fopen(path, "wb");
     if (file == NULL) return false;
-    bool written =
-        fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    bool written = fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 && fsync(fileno(file)) == 0;
     int reason = errno;
     if (fclose(file) == 0 && written) return true;
     if (!written) errno = reason;
@@ -107,8 +106,7 @@ bool tokenizer_save(const Tokenizer *tokenizer, const char *path, Error *error) 
     memcpy(temporary + length, ".tmp", sizeof ".tmp");
     bool saved = write_synced(temporary, text) && rename(temporary, path) == 0;
     if (!saved) {
-        error_set(error, "%s: cannot be written: %s; check the directory and its free space", path,
-                  strerror(errno));
+        error_set(error, "%s: cannot be written: %s; check the directory and its free space", path, strerror(errno));
         remove(temporary);
     }
     memory_free(temporary);

@@ -24,8 +24,7 @@ void tokenizer_free(Tokenizer *tokenizer) {
 }
 
 const char *vocabulary_fixed_piece(int id, char buffer[8]) {
-    static const char *const special[] = {
-        [ID_BOS] = "<s>", [ID_PAD] = "<pad>", [ID_EOS] = "</s>", [ID_UNK] = "<unk>"};
+    static const char *const special[] = {[ID_BOS] = "<s>", [ID_PAD] = "<pad>", [ID_EOS] = "</s>", [ID_UNK] = "<unk>"};
     if (id < ID_FIRST_BYTE) return special[id];
     snprintf(buffer, 8, "<0x%02X>", (unsigned)(id - ID_FIRST_BYTE) & 0xFF);
     return buffer;

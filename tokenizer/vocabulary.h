@@ -6,9 +6,7 @@
 #include "tokenizer/string_map.h"
 #include "tokenizer/tokenizer.h"
 
-enum {
-    SMALLEST_VOCABULARY = 261
-}; /* special pieces, byte tokens and "▁", without which nothing comes back */
+enum { SMALLEST_VOCABULARY = 261 }; /* special pieces, byte tokens and "▁", without which nothing comes back */
 
 typedef struct Merge {
     int left, right, result; /* ids; the piece of result is that of left followed by that of right */

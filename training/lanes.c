@@ -12,13 +12,11 @@ void lanes_init(Lanes *l, const ModelConfig *config, size_t size, int lanes, int
     *l = (Lanes){.lanes = lanes, .threads = threads, .size = size};
     l->slab = memory_alloc((size_t)lanes, sizeof *l->slab, "gradient slabs");
     l->gradient = memory_alloc((size_t)lanes, sizeof *l->gradient, "gradients");
-    l->arena = memory_alloc((size_t)threads, sizeof *l->arena, "arenas");
+    l->arena = arenas_new(threads, "activations (lower [train] piece_rows or [data] max_length)");
     for (int i = 0; i < lanes; i++) {
         l->slab[i] = memory_alloc(size, sizeof(real), "gradient slab (lower [train] lanes)");
         transformer_init(&l->gradient[i], config, l->slab[i]);
     }
-    for (int i = 0; i < threads; i++)
-        arena_init(&l->arena[i], "activations (lower [train] piece_rows or [data] max_length)");
 }
 
 void lanes_free(Lanes *l) {
@@ -26,10 +24,9 @@ void lanes_free(Lanes *l) {
         transformer_free(&l->gradient[i]);
         memory_free(l->slab[i]);
     }
-    for (int i = 0; i < l->threads; i++) arena_free(&l->arena[i]);
+    arenas_free(l->arena, l->threads);
     memory_free(l->slab);
     memory_free(l->gradient);
-    memory_free(l->arena);
 }
 
 LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transformer *p, const TransformerPositions *t,

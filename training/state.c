@@ -177,7 +177,7 @@ bool trainer_resume(Trainer *t, Error *error) {
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());
         log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g", t->state.update,
-                 epoch + 1, schedule_lr(c->schedule, c->lr, c->warmup, t->state.update + 1));
+                 epoch + 1, schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update + 1));
         char *path = run_path(t->run.path, RUN_METRICS);
         good = metrics_append_resume(path, t->state.update, error);
         memory_free(path);

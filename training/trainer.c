@@ -30,7 +30,7 @@ bool trainer_step(Trainer *t, StepResult *r) {
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
     *r = (StepResult){.source_tokens = u.source_tokens,
                       .pairs = u.pairs,
-                      .lr = schedule_lr(c->schedule, c->lr, c->warmup, t->state.update),
+                      .lr = schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update),
                       .first_line = u.piece[0].index[0] + 1,
                       .epoch_ended = batcher_at_epoch_start(&t->batcher)};
     r->loss = lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);

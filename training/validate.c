@@ -1,4 +1,5 @@
 /* Validation: the two losses without dropout, and how many greedy translations are exactly the reference. */
+#include <omp.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -20,21 +21,16 @@ static LossSums valid_loss(Trainer *t) {
         }
     }
     LossSums *sums = memory_alloc((size_t)pieces, sizeof *sums, "validation losses"), total = {0};
-#pragma omp parallel num_threads(t->lanes.threads)
-    {
-        Arena arena;
-        arena_init(&arena, "validation (lower [train] piece_rows)");
-#pragma omp for schedule(dynamic, 1)
-        for (int i = 0; i < pieces; i++) {
-            ArenaMark mark = arena_mark(&arena);
-            int count = first[i + 1] - first[i], *pairs = arena_array(&arena, int, "pairs", count);
-            for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
-            Batch batch = corpus_batch(c, pairs, count, &arena);
-            sums[i] =
-                transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, &arena);
-            arena_release(&arena, mark);
-        }
-        arena_free(&arena);
+#pragma omp parallel for num_threads(t->lanes.threads) schedule(dynamic, 1)
+    for (int i = 0; i < pieces; i++) {
+        Arena *arena = &t->lanes.arena[omp_get_thread_num()];
+        ArenaMark mark = arena_mark(arena);
+        int count = first[i + 1] - first[i], *pairs = arena_array(arena, int, "pairs", count);
+        for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
+        Batch batch = corpus_batch(c, pairs, count, arena);
+        sums[i] =
+            transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, arena);
+        arena_release(arena, mark);
     }
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
     memory_free(sums);
@@ -55,7 +51,8 @@ static double exact_match(Trainer *t) {
     int count = (int)source->count, exact = 0;
     Translation *out = memory_alloc((size_t)count, sizeof *out, "validation translations");
     Translator translator;
-    translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads);
+    translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads,
+                    t->lanes.arena);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
     for (int i = 0; i < count; i++) {

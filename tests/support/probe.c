@@ -44,8 +44,7 @@ void probe_begin(Probe *probe, const char *name, void *self, ProbeModule module)
     random_parameters(probe);
 }
 
-static void add_input(Probe *probe, const char *name, int count, real **value, real **gradient,
-                      real prefill) {
+static void add_input(Probe *probe, const char *name, int count, real **value, real **gradient, real prefill) {
     assert_true(probe->inputs < PROBE_MOST_INPUTS);
     ProbeInput input = {.name = name, .count = (size_t)count, .prefill = prefill};
     input.value = take(input.count);
@@ -121,8 +120,7 @@ static int list_tensors(GradientTensor *list, const Probe *probe) {
     for (int i = 0; i < probe->inputs; i++) {
         const ProbeInput *in = &probe->input[i];
         if (in->gradient == NULL) continue;
-        list[count++] =
-            (GradientTensor){in->name, in->value, in->gradient, in->count, is_zero(probe, in->name)};
+        list[count++] = (GradientTensor){in->name, in->value, in->gradient, in->count, is_zero(probe, in->name)};
     }
     return count;
 }
@@ -142,15 +140,14 @@ static void probe_free(Probe *probe) {
 
 static void report(const char *name, const GradientTensor *tensor, int tensors, const GradientResult *each,
                    const GradientResult *sum) {
-    printf("  %-44s %5zu elements, worst %.1e (%s[%zu])", name, sum->checked, sum->worst, sum->name,
-           sum->index);
+    printf("  %-44s %5zu elements, worst %.1e (%s[%zu])", name, sum->checked, sum->worst, sum->name, sum->index);
     if (sum->retried > 0) printf(", %zu with smaller steps", sum->retried);
     printf("\n");
     for (int t = 0; t < tensors; t++) {
         if (gradient_check_passed(&each[t])) continue;
-        printf("    %s: %zu of %zu wrong, worst %.1e: [%zu] analytic %.12g, numerical %.12g%s\n",
-               tensor[t].name, each[t].failed, each[t].checked, each[t].worst, each[t].index,
-               each[t].analytic, each[t].numeric, each[t].zero_wrong ? "; zero or not against theory" : "");
+        printf("    %s: %zu of %zu wrong, worst %.1e: [%zu] analytic %.12g, numerical %.12g%s\n", tensor[t].name,
+               each[t].failed, each[t].checked, each[t].worst, each[t].index, each[t].analytic, each[t].numeric,
+               each[t].zero_wrong ? "; zero or not against theory" : "");
     }
 }
 
@@ -178,8 +175,7 @@ Dropout probe_dropout(double rate) {
     static uint64_t row_key[PROBE_ROWS];
     if (rate == 0) return (Dropout){0};
     for (int n = 0; n < PROBE_ROWS; n++) row_key[n] = hash64((uint64_t)n);
-    DropoutRates rates = {
-        .embedding = rate, .residual = 1.2 * rate, .attention = 0.8 * rate, .activation = 0.7 * rate};
+    DropoutRates rates = {.embedding = rate, .residual = 1.2 * rate, .attention = 0.8 * rate, .activation = 0.7 * rate};
     return (Dropout){rates, row_key};
 }
 
@@ -187,7 +183,7 @@ double relative_difference(const real *a, const real *b, size_t count) {
     double difference = 0, largest = 0;
     for (size_t i = 0; i < count; i++) {
         double d = fabs((double)a[i] - (double)b[i]), size = fabs((double)b[i]);
-        if (d != d || size != size) return NAN;
+        if (d != d || size != size) return (double)NAN;
         if (d > difference) difference = d;
         if (size > largest) largest = size;
     }
@@ -197,8 +193,7 @@ double relative_difference(const real *a, const real *b, size_t count) {
 void assert_near_at(double a, double b, double tolerance, const char *file, int line) {
     double difference = fabs(a - b), size = fabs(b) > fabs(a) ? fabs(b) : fabs(a);
     if (difference == 0 || difference <= tolerance * size) return;
-    print_error("%.17g is not near %.17g: relative difference %.2e > %.1e\n", a, b, difference / size,
-                tolerance);
+    print_error("%.17g is not near %.17g: relative difference %.2e > %.1e\n", a, b, difference / size, tolerance);
     _fail(file, line);
 }
 

@@ -55,9 +55,7 @@ static Packed pack(int sentences, const int *lengths) {
     return p;
 }
 
-static int *take_ids(const Packed *p) {
-    return memory_alloc((size_t)packed_rows(p), sizeof(int), "test batch");
-}
+static int *take_ids(const Packed *p) { return memory_alloc((size_t)packed_rows(p), sizeof(int), "test batch"); }
 
 /* Words are any ids behind the special ones; the last of each sentence is </s>. */
 static void draw_ids(int *ids, const Packed *p, int vocab, Rng *rng) {
@@ -68,8 +66,8 @@ static void draw_ids(int *ids, const Packed *p, int vocab, Rng *rng) {
     }
 }
 
-Batch small_batch(const ModelConfig *config, int sentences, const int *source_lengths,
-                  const int *target_lengths, uint64_t seed) {
+Batch small_batch(const ModelConfig *config, int sentences, const int *source_lengths, const int *target_lengths,
+                  uint64_t seed) {
     Rng rng = {hash64(seed)};
     Batch b = {.source = pack(sentences, source_lengths), .target = pack(sentences, target_lengths)};
     b.source_ids = take_ids(&b.source);
@@ -106,8 +104,7 @@ static Packed pack_chosen(const Packed *whole, int count, const int *chosen) {
 static int *ids_chosen(const int *ids, const Packed *whole, const Packed *p, const int *chosen) {
     int *copy = take_ids(p);
     for (int s = 0; s < p->sentences; s++)
-        memcpy(copy + p->offset[s], ids + whole->offset[chosen[s]],
-               (size_t)packed_length(p, s) * sizeof(int));
+        memcpy(copy + p->offset[s], ids + whole->offset[chosen[s]], (size_t)packed_length(p, s) * sizeof(int));
     return copy;
 }
 

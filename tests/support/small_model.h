@@ -24,8 +24,8 @@ void small_model_free(SmallModel *m);
 void small_model_stir(SmallModel *m, uint64_t seed);
 
 /* Random sentence pairs; lengths count </s>. Corpus indices 100, 101 ... */
-Batch small_batch(const ModelConfig *config, int sentences, const int *source_lengths,
-                  const int *target_lengths, uint64_t seed);
+Batch small_batch(const ModelConfig *config, int sentences, const int *source_lengths, const int *target_lengths,
+                  uint64_t seed);
 void small_batch_free(Batch *batch);
 
 /* Sentences chosen[0], chosen[1] ... of a batch, as a batch of its own. */

@@ -1,0 +1,114 @@
+/* The gradient check itself: right gradients pass, and each way of being wrong is noticed. */
+#include "tests/support/probe.h"
+
+#include <string.h>
+
+#include "study/gradient_check.h"
+
+enum { SIZE = 6, DEAD = 2 };
+
+/* L = sum_i i x_i^3 + max(0, x_0 - kink), which does not depend on the values of `dead`. */
+typedef struct Case {
+    real x[SIZE], dx[SIZE], dead[DEAD], ddead[DEAD];
+    double kink;
+} Case;
+
+static double loss(void *context) {
+    const Case *c = context;
+    double sum = (double)c->x[0] > c->kink ? (double)c->x[0] - c->kink : 0;
+    for (int i = 0; i < SIZE; i++) sum += i * pow((double)c->x[i], 3);
+    return sum;
+}
+
+static Case right(void) {
+    Case c = {.x = {1, -2, (real)0.5, 3, -1, 2}, .dead = {4, 5}, .kink = -10};
+    for (int i = 0; i < SIZE; i++) c.dx[i] = 3 * i * c.x[i] * c.x[i];
+    c.dx[0] += 1;
+    return c;
+}
+
+static GradientResult check(Case *c, size_t every, GradientResult each[2]) {
+    const GradientTensor tensor[] = {{"x", c->x, c->dx, SIZE, false}, {"dead", c->dead, c->ddead, DEAD, true}};
+    GradientCheck g = {loss, c, tensor, 2, every, GRADIENT_CHECK_STEP, GRADIENT_CHECK_RELATIVE};
+    return gradient_check(&g, each);
+}
+
+static void test_right_gradient_passes(void **state) {
+    (void)state;
+    Case c = right(), before = c;
+    GradientResult each[2], r = check(&c, 1, each);
+    assert_true(gradient_check_passed(&r));
+    assert_int_equal(r.checked, SIZE + DEAD);
+    assert_int_equal(each[0].checked, SIZE);
+    assert_int_equal(r.retried, 0);
+    assert_below(r.worst, 1e-9);
+    assert_memory_equal(&c, &before, sizeof c); /* all values are put back */
+}
+
+static void test_wrong_gradient_fails(void **state) {
+    (void)state;
+    for (int i = 0; i < SIZE; i++) {
+        const real wrong[] = {-right().dx[i], right().dx[i] * (real)1.0001, 0, (real)NAN, (real)INFINITY};
+        for (int w = 0; w < 5; w++) {
+            Case c = right();
+            c.dx[i] = wrong[w];
+            GradientResult each[2], r = check(&c, 1, each);
+            assert_false(gradient_check_passed(&r));
+            assert_false(gradient_check_passed(&each[0]));
+            if (w < 3) assert_int_equal(r.failed, 1);
+            if (w < 3) assert_int_equal(r.index, i);
+            if (w < 3) assert_string_equal(r.name, "x");
+        }
+    }
+}
+
+static void test_zero_by_theory(void **state) {
+    (void)state;
+    Case c = right();
+    c.ddead[1] = (real)1e-9; /* too small for the criterion of elements, too large for roundoff */
+    GradientResult r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 0);
+    assert_false(gradient_check_passed(&r));
+
+    c = right(); /* a flat loss, and all zero where theory does not ask for it */
+    memset(c.x, 0, sizeof c.x);
+    memset(c.dx, 0, sizeof c.dx);
+    c.kink = 1;
+    r = check(&c, 1, NULL);
+    assert_true(r.zero_wrong);
+    assert_false(gradient_check_passed(&r));
+}
+
+/* A kink between x and x + 2h spoils the first estimate; with a smaller step it lies outside. */
+static void test_kink_is_tried_again(void **state) {
+    (void)state;
+    Case c = right();
+    c.kink = 1 + 1.5 * GRADIENT_CHECK_STEP;
+    c.dx[0] = 0;
+    GradientResult r = check(&c, 1, NULL);
+    assert_true(gradient_check_passed(&r));
+    assert_int_equal(r.retried, 1);
+    c.dx[0] = 1; /* smaller steps do not make a wrong one right */
+    r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1);
+}
+
+static void test_samples(void **state) {
+    (void)state;
+    Case c = right();
+    GradientResult each[2];
+    check(&c, 100, each);
+    assert_in_range(each[0].checked, 4, SIZE);
+    assert_int_equal(each[1].checked, DEAD);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right_gradient_passes),
+        cmocka_unit_test(test_wrong_gradient_fails),
+        cmocka_unit_test(test_zero_by_theory),
+        cmocka_unit_test(test_kink_is_tried_again),
+        cmocka_unit_test(test_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL) != 0;
+}
