@@ -14,10 +14,19 @@ real vec_dot(const real *x, const real *y, int n) {
     return sum;
 }
 
+/* In strips: each lane keeps its own maximum. (As one reduction, clang vectorises it only if NaNs may be ignored.) */
 real vec_max(const real *x, int n) {
+    enum { LANES = 16 };
     real most = x[0];
-#pragma omp simd reduction(max : most)
-    for (int i = 1; i < n; i++) most = x[i] > most ? x[i] : most;
+    int i = 0;
+    if (n >= LANES) {
+        real lane[LANES];
+        memcpy(lane, x, sizeof lane);
+        for (i = LANES; i + LANES <= n; i += LANES)
+            for (int j = 0; j < LANES; j++) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
+        for (int j = 0; j < LANES; j++) most = lane[j] > most ? lane[j] : most;
+    }
+    for (; i < n; i++) most = x[i] > most ? x[i] : most;
     return most;
 }
 
