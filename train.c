@@ -1,5 +1,4 @@
 /* ./train CONFIG.ini: trains a model, and goes on with a run that was stopped. */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,28 +32,36 @@ static const struct option OPTIONS[] = {{"set", required_argument, NULL, OPTION_
                                         {"version", no_argument, NULL, OPTION_VERSION},
                                         {NULL, 0, NULL, 0}};
 
+enum { MOST_OVERRIDES = 256 };
+
 typedef struct Arguments {
     const char *config;
-    const char **overrides; /* [count] */
+    const char *overrides[MOST_OVERRIDES]; /* [count] */
     int count;
     bool fresh;
+    char threads[64]; /* --threads as an override */
 } Arguments;
+
+static bool add_override(Arguments *a, const char *text) {
+    if (a->count == MOST_OVERRIDES) {
+        fprintf(stderr, "train: more than %d options --set; put them into the configuration file\n", MOST_OVERRIDES);
+        return false;
+    }
+    a->overrides[a->count++] = text;
+    return true;
+}
 
 /* -1: go on; otherwise the exit status. */
 static int parse(Arguments *a, int argc, char **argv) {
-    a->overrides = memory_alloc((size_t)argc, sizeof *a->overrides, "options");
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         switch (option) {
         case OPTION_SET:
-            a->overrides[a->count++] = optarg;
+            if (!add_override(a, optarg)) return 2;
             break;
-        case OPTION_THREADS: {
-            size_t size = strlen(optarg) + sizeof "train.threads=";
-            char *text = memory_alloc(size, 1, "options");
-            snprintf(text, size, "train.threads=%s", optarg);
-            a->overrides[a->count++] = text;
+        case OPTION_THREADS:
+            snprintf(a->threads, sizeof a->threads, "train.threads=%s", optarg);
+            if (!add_override(a, a->threads)) return 2;
             break;
-        }
         case OPTION_FRESH:
             a->fresh = true;
             break;
