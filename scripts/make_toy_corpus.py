@@ -4,8 +4,17 @@
     python3 scripts/make_toy_corpus.py [--output data/toy]      writes the files
     python3 scripts/make_toy_corpus.py --check                  compares them with what would be written
 
-toy_lexicon.py has the words, toy_grammar.py the grammar and its two renderers. This file cuts the
-sentences into training and test sets and asserts what data/toy/README.md promises about them.
+This file cuts the sentences into training and test sets and asserts what data/toy/README.md promises about them.
+The sentences themselves come from the other files, in this order of reading:
+
+    toy_lexicon.py      the words, their forms, and what they may be combined with
+    toy_structures.py   a sentence as phrases and clauses, without the grammar of either language
+    toy_english.py      how that reads in English
+    toy_french.py       how the same reads in French
+    toy_sense.py        which words go together, which sentences are clear
+    toy_random.py       random numbers, the same everywhere
+    toy_inventor.py     draws sentences
+    toy_tags.py         what a sentence tests
 """
 import argparse
 import os
@@ -14,7 +23,15 @@ import unicodedata
 from collections import Counter, namedtuple
 
 sys.dont_write_bytecode = True
-from toy_grammar import *
+from toy_english import english
+from toy_french import CONTRACTED, ELIDED, french, french_tokens
+from toy_inventor import Inventor
+from toy_lexicon import (ADJECTIVES, BE, NOT_PREDICATE, NOUNS, PAS_DE, PASSING, PREPOSITIONS, VERBS, adjective_fits,
+                         direct, fits, starts_with_vowel)
+from toy_random import Random
+from toy_sense import accepts, is_sound, past_is_clear
+from toy_structures import Clause, NounPhrase, Pronoun, depth, pairs_of, walk
+from toy_tags import tags_of
 
 TRAIN, VALID, TEST, TEST_PAIRS, TEST_LONG, MINIMAL_PAIRS = 30000, 500, 1000, 1000, 500, 100
 WITHHELD = {"noun-adjective": 110, "verb-object": 90}

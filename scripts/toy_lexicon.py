@@ -3,6 +3,9 @@
 Every English word has one French word, so that a translation can be right or wrong. Words with two
 readings are left out: no "read" (present and past look alike), no "teacher" (man or woman?), no "big
 man" ("un grand homme" is a great man). French nouns and adjectives that begin with h all have a mute h.
+
+The other toy_*.py files take their words from here; make_toy_corpus.py lists them. Import by name, not *: the loops that
+read the tables leave names such as `english` behind.
 """
 from collections import namedtuple
 
@@ -269,3 +272,8 @@ def fits(noun, classes):
 
 def adjective_fits(adjective, noun):
     return fits(noun, adjective.classes) and (adjective.en, noun.en) not in EXCLUDED
+
+
+def direct(verb):
+    """Is its French object a direct one? A participle can agree with that one only ("look for" is direct: chercher)."""
+    return bool(verb.objects) and not verb.fr_prep
