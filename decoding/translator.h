@@ -20,7 +20,7 @@ void translator_init(Translator *t, const Transformer *p, const TransformerPosit
                      Arena *arena);
 void translator_free(Translator *t);
 
-enum { TRANSLATOR_MOST_TOKENS = 2000 }; /* of a source line; the rest of a longer one is left out */
+enum { TRANSLATOR_MOST_TOKENS = 1000 }; /* of a source line; the rest of a longer one is left out */
 
 typedef struct Translation {
     char *text;  /* NUL-terminated, from memory_alloc */
