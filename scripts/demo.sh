@@ -34,4 +34,4 @@ awk -v out="$work/ten.fr" -v reference="$work/ten.reference" '{
     printf "%s\n  -> %s%s\n", $0, translation, translation == right ? "" : "   (reference: " right ")"
 }' "$work/ten.en"
 echo
-echo "Now try your own: echo 'The small cat eats the fish.' | ./translate $run"
+echo "Now try your own: echo 'The small mouse eats the pear.' | ./translate $run"
