@@ -32,8 +32,7 @@ static void test_defaults(void **state) {
     assert_int_equal(c.model.decoder_d_model, 256);
     assert_int_equal(c.model.d_k, 64);
     assert_int_equal(c.model.d_v, 64);
-    assert_true(c.model.dropout == 0.1 && c.model.embedding_dropout == 0.1 &&
-                c.model.residual_dropout == 0.1);
+    assert_true(c.model.dropout == 0.1 && c.model.embedding_dropout == 0.1 && c.model.residual_dropout == 0.1);
     assert_true(c.train.adam_eps == 1e-9 && c.train.adam_beta2 == 0.98);
     assert_int_equal(c.train.threads, 0);
     assert_int_equal(c.valid.every.count, 1);
@@ -44,14 +43,13 @@ static void test_defaults(void **state) {
 static void test_values(void **state) {
     (void)state;
     Config c;
-    parse(&c,
-          "[data]\ntrain_source = \" a # b \"\ntrain_target = t\nvalid_source = v\nvalid_target = w\n"
-          "[tokenizer]\ntype = byte\nnormalization = nfkc\nlowercase = on\nshared = no\n"
-          "[model]\nd_model = 128\nencoder_d_model = 64\nd_k = 10\nd_v = 6\nheads = 3\nnorm = pre\n"
-          "activation = gelu\ntie_embeddings = decoder\ndropout = 0.25\nresidual_dropout = 0\n"
-          "[train]\nminutes = 1.5\nseed = 18446744073709551615\nlanes = 3\nlr = 1e-3\nschedule = constant\n"
-          "[valid]\nevery = 500\nmetric = exact_match\npatience = 4\n"
-          "[output]\ndir = r\nsave_every = 2 epochs\n");
+    parse(&c, "[data]\ntrain_source = \" a # b \"\ntrain_target = t\nvalid_source = v\nvalid_target = w\n"
+              "[tokenizer]\ntype = byte\nnormalization = nfkc\nlowercase = on\nshared = no\n"
+              "[model]\nd_model = 128\nencoder_d_model = 64\nd_k = 10\nd_v = 6\nheads = 3\nnorm = pre\n"
+              "activation = gelu\ntie_embeddings = decoder\ndropout = 0.25\nresidual_dropout = 0\n"
+              "[train]\nminutes = 1.5\nseed = 18446744073709551615\nlanes = 3\nlr = 1e-3\nschedule = constant\n"
+              "[valid]\nevery = 500\nmetric = exact_match\npatience = 4\n"
+              "[output]\ndir = r\nsave_every = 2 epochs\n");
     assert_string_equal(c.data.train_source, " a # b ");
     assert_int_equal(c.tokenizer.type, TOKENIZER_BYTE);
     assert_int_equal(c.tokenizer.normalization, NORMALIZATION_NFKC);
@@ -86,31 +84,24 @@ static void test_mistakes(void **state) {
         {"[data]\ntrain_source =\ntrain_target = t\n[output]\ndir = r\n" LIMIT,
          "c.ini:2: [data] train_source is empty; it is required"},
         {NEEDED, "c.ini: training would never end; give [train] epochs, updates or minutes"},
-        {NEEDED "[train]\nepochs = 0\n",
-         "c.ini:7: training would never end; give [train] epochs, updates or minutes"},
+        {NEEDED "[train]\nepochs = 0\n", "c.ini:7: training would never end; give [train] epochs, updates or minutes"},
         {NEEDED LIMIT "[modle]\nd_model = 3\n", "c.ini:8: unknown section [modle]; did you mean [model]?"},
         {NEEDED LIMIT "[average]\n", "c.ini:8: unknown section [average]; ./train --help-config lists all"},
-        {NEEDED LIMIT "[model]\nd_mdoel = 3\n",
-         "c.ini:9: unknown key \"d_mdoel\" in [model]; did you mean d_model?"},
+        {NEEDED LIMIT "[model]\nd_mdoel = 3\n", "c.ini:9: unknown key \"d_mdoel\" in [model]; did you mean d_model?"},
         {NEEDED LIMIT "wamrup = 3\n", "c.ini:8: unknown key \"wamrup\" in [train]; did you mean warmup?"},
-        {NEEDED LIMIT "heads = 3\n",
-         "c.ini:8: unknown key \"heads\" in [train]; did you mean heads in [model]?"},
+        {NEEDED LIMIT "heads = 3\n", "c.ini:8: unknown key \"heads\" in [train]; did you mean heads in [model]?"},
         {NEEDED LIMIT "zzzzzzzz = 3\n",
          "c.ini:8: unknown key \"zzzzzzzz\" in [train]; ./train --help-config lists all"},
         {NEEDED LIMIT "warmup = 3x\n",
          "c.ini:8: [train] warmup cannot be \"3x\"; give a whole number from 0 to 1000000000"},
         {NEEDED LIMIT "warmup = -1\n",
          "c.ini:8: [train] warmup cannot be \"-1\"; give a whole number from 0 to 1000000000"},
-        {NEEDED LIMIT "warmup =\n",
-         "c.ini:8: [train] warmup cannot be \"\"; give a whole number from 0 to 1000000000"},
+        {NEEDED LIMIT "warmup =\n", "c.ini:8: [train] warmup cannot be \"\"; give a whole number from 0 to 1000000000"},
         {NEEDED LIMIT "threads = some\n",
          "c.ini:8: [train] threads cannot be \"some\"; give a whole number from 1 to 4096, or auto"},
-        {NEEDED LIMIT "lr = nan\n",
-         "c.ini:8: [train] lr cannot be \"nan\"; give a number from 1e-12 to 1000"},
-        {NEEDED LIMIT "lr = 0x1\n",
-         "c.ini:8: [train] lr cannot be \"0x1\"; give a number from 1e-12 to 1000"},
-        {NEEDED LIMIT "lr = 1e999\n",
-         "c.ini:8: [train] lr cannot be \"1e999\"; give a number from 1e-12 to 1000"},
+        {NEEDED LIMIT "lr = nan\n", "c.ini:8: [train] lr cannot be \"nan\"; give a number from 1e-12 to 1000"},
+        {NEEDED LIMIT "lr = 0x1\n", "c.ini:8: [train] lr cannot be \"0x1\"; give a number from 1e-12 to 1000"},
+        {NEEDED LIMIT "lr = 1e999\n", "c.ini:8: [train] lr cannot be \"1e999\"; give a number from 1e-12 to 1000"},
         {NEEDED LIMIT "label_smoothing = 1\n",
          "c.ini:8: [train] label_smoothing cannot be \"1\"; give a number from 0 to below 1"},
         {NEEDED LIMIT "seed = -1\n",
@@ -182,21 +173,19 @@ static void test_overrides(void **state) {
     assert_true(c.train.lr == 0.3);
     assert_string_equal(c.output.dir, " a#b=c");
     config_free(&c);
-    const char *const wrong[] = {
-        "train.lr=x",    "train.rl=1", "trian.lr=1",           "lr=1",           "train.lr",
-        "model.heads=3", "",           "tokenizer.lowercase=", "output.dir=a\nb"};
+    const char *const wrong[] = {"train.lr=x",    "train.rl=1", "trian.lr=1",           "lr=1",           "train.lr",
+                                 "model.heads=3", "",           "tokenizer.lowercase=", "output.dir=a\nb"};
     assert_false(config_parse(&c, "c.ini", text, strlen(text), wrong, 9, &error));
     assert_string_equal(
-        error.text,
-        "--set train.lr: [train] lr cannot be \"x\"; give a number from 1e-12 to 1000\n"
-        "--set train.rl: unknown key \"rl\" in [train]; did you mean lr?\n"
-        "--set trian.lr: unknown section [trian]; did you mean [train]?\n"
-        "--set lr=1: is not of the form section.key=value; write --set train.lr=0.001\n"
-        "--set train.lr: is not of the form section.key=value; write --set train.lr=0.001\n"
-        "--set : is not of the form section.key=value; write --set train.lr=0.001\n"
-        "--set tokenizer.lowercase: [tokenizer] lowercase cannot be \"\"; give yes or no\n"
-        "--set output.dir: [output] dir cannot be \"a\\x0Ab\"; give a path\n"
-        "--set model.heads: 3 heads do not divide the width 256; change one of them, or give d_k and d_v");
+        error.text, "--set train.lr: [train] lr cannot be \"x\"; give a number from 1e-12 to 1000\n"
+                    "--set train.rl: unknown key \"rl\" in [train]; did you mean lr?\n"
+                    "--set trian.lr: unknown section [trian]; did you mean [train]?\n"
+                    "--set lr=1: is not of the form section.key=value; write --set train.lr=0.001\n"
+                    "--set train.lr: is not of the form section.key=value; write --set train.lr=0.001\n"
+                    "--set : is not of the form section.key=value; write --set train.lr=0.001\n"
+                    "--set tokenizer.lowercase: [tokenizer] lowercase cannot be \"\"; give yes or no\n"
+                    "--set output.dir: [output] dir cannot be \"a\\x0Ab\"; give a path\n"
+                    "--set model.heads: 3 heads do not divide the width 256; change one of them, or give d_k and d_v");
 }
 
 static void test_files(void **state) {
@@ -211,8 +200,8 @@ static void test_files(void **state) {
     assert_string_equal(error.text, expected);
     scratch_write(file, NEEDED LIMIT "x\n", strlen(NEEDED LIMIT "x\n"));
     assert_false(config_load(&c, file, NULL, 0, &error));
-    snprintf(expected, sizeof expected,
-             "%s:8: \"x\" is neither [section] nor key = value; start a comment with #", file);
+    snprintf(expected, sizeof expected, "%s:8: \"x\" is neither [section] nor key = value; start a comment with #",
+             file);
     assert_string_equal(error.text, expected);
     scratch_write(file, NEEDED LIMIT, strlen(NEEDED LIMIT));
     assert_true(config_load(&c, file, NULL, 0, &error));

@@ -75,8 +75,7 @@ static void test_help(void **state) {
     FILE *out = open_memstream(&help, &size);
     config_print_help(out);
     fclose(out);
-    const char *const required[] = {"data.train_source=s", "data.train_target=t", "output.dir=r",
-                                    "train.epochs=1"};
+    const char *const required[] = {"data.train_source=s", "data.train_target=t", "output.dir=r", "train.epochs=1"};
     Config c, plain;
     Error error;
     assert_false(config_parse(&c, "help", help, size, required, 2, &error));
@@ -87,8 +86,8 @@ static void test_help(void **state) {
     for (const char *h = help; *h; h++) {
         *p++ = *h;
         bool needs = h[0] == '=' && h[1] == '\n' &&
-                     (strncmp(h - 13, "train_source ", 13) == 0 ||
-                      strncmp(h - 13, "train_target ", 13) == 0 || strncmp(h - 5, "\ndir ", 5) == 0);
+                     (strncmp(h - 13, "train_source ", 13) == 0 || strncmp(h - 13, "train_target ", 13) == 0 ||
+                      strncmp(h - 5, "\ndir ", 5) == 0);
         if (needs) *p++ = 'x';
     }
     *p = '\0';
@@ -141,12 +140,10 @@ static void test_resume(void **state) {
     config_changes_free(&changes);
     config_free(&asked);
 
-    parse(&asked,
-          NEEDED "[train]\nepochs = 9\nlanes = 3\nwarmup = 1\n[model]\nd_model = 512\nd_k = 64\nd_v = 64\n");
+    parse(&asked, NEEDED "[train]\nepochs = 9\nlanes = 3\nwarmup = 1\n[model]\nd_model = 512\nd_k = 64\nd_v = 64\n");
     assert_false(config_resume(&changes, &asked, &saved, "r/config.ini", &error));
-    static const char line[] =
-        "r/config.ini: [%s] %s is \"%s\" in this run, but \"%s\" is asked for; keep it, or "
-        "start over with --fresh";
+    static const char line[] = "r/config.ini: [%s] %s is \"%s\" in this run, but \"%s\" is asked for; keep it, or "
+                               "start over with --fresh";
     static const char *const refused[][4] = {{"model", "d_model", "256", "512"},
                                              {"model", "encoder_d_model", "256", "512"},
                                              {"model", "decoder_d_model", "256", "512"},
@@ -155,8 +152,8 @@ static void test_resume(void **state) {
     char text[4096] = "";
     for (size_t i = 0; i < 5; i++) {
         if (i > 0) strcat(text, "\n");
-        snprintf(text + strlen(text), sizeof text - strlen(text), line, refused[i][0], refused[i][1],
-                 refused[i][2], refused[i][3]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), line, refused[i][0], refused[i][1], refused[i][2],
+                 refused[i][3]);
     }
     assert_string_equal(error.text, text);
     config_free(&asked);

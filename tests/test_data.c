@@ -16,9 +16,7 @@
 #include "data/text_file.h"
 #include "tests/support/scratch.h"
 
-static void write_text(const char *name, const char *text) {
-    scratch_write(scratch_path(name), text, strlen(text));
-}
+static void write_text(const char *name, const char *text) { scratch_write(scratch_path(name), text, strlen(text)); }
 
 static void test_only_newline_ends_a_line(void **state) {
     (void)state;

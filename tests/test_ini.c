@@ -92,16 +92,14 @@ static void test_mistakes(void **state) {
         {"[a]\nk = \"x\n", 0, "x.ini:2: the value \"x has no closing quote; end it with \""},
         {"[a]\nk = \"\\\"\n", 0, "x.ini:2: the value \"\\\" has no closing quote; end it with \""},
         {"[a]\nk = \"x\" y\n", 0, "x.ini:2: \"y\" follows the closing quote; a quote inside is written \\\""},
-        {"[a]\nk = \"x\"#y\n", 0,
-         "x.ini:2: \"#y\" follows the closing quote; a quote inside is written \\\""},
+        {"[a]\nk = \"x\"#y\n", 0, "x.ini:2: \"#y\" follows the closing quote; a quote inside is written \\\""},
         {"[a]\nk = x\0y\n", 12, "x.ini:2: byte 0x00 in column 6 is no text; remove it"},
         {"[a]\nk = \x1B[0m\n", 0, "x.ini:2: byte 0x1B in column 5 is no text; remove it"},
         {"[a]\n# \x7F\n", 0, "x.ini:2: byte 0x7F in column 3 is no text; remove it"},
         {"[a]\nk=1\rj=2\n", 0, "x.ini:2: byte 0x0D in column 4 is no text; remove it"},
         {"[a]\nk=1\nj=2\nk=1\n", 0, "x.ini:4: [a] k was given in line 2 already; keep one of them"},
         {"[a]\n[b]\n[a]\n", 0, "x.ini:3: section [a] was opened in line 1 already; put its keys there"},
-        {"[a]\n\xFF\xC3\n", 0,
-         "x.ini:2: \"\\xFF\\xC3\" is neither [section] nor key = value; start a comment with #"},
+        {"[a]\n\xFF\xC3\n", 0, "x.ini:2: \"\\xFF\\xC3\" is neither [section] nor key = value; start a comment with #"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Ini ini;
@@ -120,9 +118,8 @@ static void test_too_large(void **state) {
     Error error;
     ini_parse(&ini, "x.ini", text, INI_MOST_BYTES + 1);
     assert_false(ini_report(&ini, &error));
-    assert_string_equal(error.text,
-                        "x.ini: has 1048577 bytes, more than the 1048576 of any configuration; is it "
-                        "the right file?");
+    assert_string_equal(error.text, "x.ini: has 1048577 bytes, more than the 1048576 of any configuration; is it "
+                                    "the right file?");
     ini_free(&ini);
     free(text);
 }
@@ -154,8 +151,7 @@ static void test_many_keys(void **state) {
     char *text = malloc(INI_MOST_BYTES);
     size_t used = (size_t)sprintf(text, "[a]\n");
     int n = 0;
-    while (used < INI_MOST_BYTES - 32)
-        used += (size_t)sprintf(text + used, n % 2 ? "k%d=\n" : "[s%d]\n", n / 2), n++;
+    while (used < INI_MOST_BYTES - 32) used += (size_t)sprintf(text + used, n % 2 ? "k%d=\n" : "[s%d]\n", n / 2), n++;
     Ini ini;
     ini_parse(&ini, "x.ini", text, used);
     assert_int_equal(ini.mistakes, 0);
@@ -207,8 +203,7 @@ static void test_any_bytes(void **state) {
         for (int i = 0; i < changes; i++) {
             static const char special[] = "\n\r\"\\[]=#; \t\0\xFF";
             size_t at = rng_below(&rng, size);
-            text[at] =
-                rng_below(&rng, 2) ? special[rng_below(&rng, sizeof special - 1)] : (char)rng_next(&rng);
+            text[at] = rng_below(&rng, 2) ? special[rng_below(&rng, sizeof special - 1)] : (char)rng_next(&rng);
         }
         if (rng_below(&rng, 4) == 0) size = rng_below(&rng, size);
         char *exact = malloc(size ? size : 1); /* so that a sanitizer sees a read behind the end */
@@ -225,11 +220,9 @@ static void test_any_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),        cmocka_unit_test(test_long_line),
-        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_many_mistakes), cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_value_text),    cmocka_unit_test(test_quote),
-        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_long_line),     cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_too_large),  cmocka_unit_test(test_many_mistakes), cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_value_text), cmocka_unit_test(test_quote),         cmocka_unit_test(test_any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -42,8 +42,7 @@ static void test_describe(void **state) {
     assert_true(run_directory_open(&run, scratch_path("run"), false, &error));
     json_t *json = describe(&run, "dropout = 0.3\n");
     assert_string_equal(json_string_value(json_object_get(json, "model_type")), "marian");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(json, "architectures"), 0)),
-                        "MarianMTModel");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(json, "architectures"), 0)), "MarianMTModel");
     assert_int_equal(int_of(json, "vocab_size"), 300);
     assert_int_equal(int_of(json, "decoder_vocab_size"), 400);
     assert_int_equal(int_of(json, "d_model"), 256);
@@ -64,8 +63,8 @@ static void test_describe(void **state) {
     assert_int_equal(int_of(ours, "d_k"), 3);
     assert_int_equal(int_of(ours, "d_v"), 5);
     json_decref(json);
-    static const char *const unusual[] = {
-        "d_v = 5\n", "d_k = 5\n", "decoder_d_model = 64\nd_k = 16\nd_v = 16\ntie_embeddings = none\n"};
+    static const char *const unusual[] = {"d_v = 5\n", "d_k = 5\n",
+                                          "decoder_d_model = 64\nd_k = 16\nd_v = 16\ntie_embeddings = none\n"};
     for (int i = 0; i < 3; i++) { /* each alone is a reason */
         json = describe(&run, unusual[i]);
         assert_non_null(json_object_get(json, "tandem"));

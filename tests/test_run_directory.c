@@ -97,8 +97,7 @@ static void test_refused_places(void **state) {
         assert_non_null(strstr(error.text, "other: holds files, but no run; give [output] dir another name"));
     }
     assert_false(run_directory_open(&run, scratch_path("other/notes.txt/run"), false, &error));
-    assert_non_null(
-        strstr(error.text, "notes.txt: is a file where a directory is needed; choose another path"));
+    assert_non_null(strstr(error.text, "notes.txt: is a file where a directory is needed; choose another path"));
     assert_false(run_directory_open(&run, file, false, &error));
     assert_non_null(strstr(error.text, "notes.txt: is a file where a directory is needed"));
 }
@@ -179,8 +178,8 @@ static void test_states(void **state) {
     assert_false(run_directory_load_state(&run, &loaded, &error));
     assert_non_null(strstr(error.text, "states/state.safetensors: the content has checksum "));
     char offer[2048];
-    snprintf(offer, sizeof offer, "\n%s: the state before it is good; to go on from there: mv %s %s",
-             previous, previous, newest);
+    snprintf(offer, sizeof offer, "\n%s: the state before it is good; to go on from there: mv %s %s", previous,
+             previous, newest);
     assert_non_null(strstr(error.text, offer));
     assert_int_equal(rename(previous, newest), 0);
     check_state(&run, "2");
@@ -198,8 +197,7 @@ static void test_cut_off(void **state) {
     (void)state;
     Error error;
     const char *path = scratch_path("cut"), *newest = scratch_path("cut/state.safetensors"),
-               *previous = scratch_path("cut/state.prev.safetensors"),
-               *new = scratch_path("cut/state.new.safetensors"),
+               *previous = scratch_path("cut/state.prev.safetensors"), *new = scratch_path("cut/state.new.safetensors"),
                *half = scratch_path("cut/state.new.safetensors.tmp");
     RunDirectory run = open_run(path, false);
     assert_true(save(&run, 1, &error) && save(&run, 2, &error));
@@ -252,13 +250,12 @@ static void test_check(void **state) {
     const char *path = scratch_path("model");
     static const struct {
         const char *file, *missing;
-    } steps[] = {
-        {NULL, "model: No such file or directory; name the directory of a run ([output] dir)"},
-        {"model/x", "model: has no config.ini; is it the directory of a run that has saved a model?"},
-        {"model/config.ini", "model: has no model.safetensors; is it the directory"},
-        {"model/model.safetensors", "model: has no tokenizer.json; copy it from where"},
-        {"model/tokenizer.source.json", "model: has no tokenizer.json"},
-        {"model/tokenizer.target.json", NULL}};
+    } steps[] = {{NULL, "model: No such file or directory; name the directory of a run ([output] dir)"},
+                 {"model/x", "model: has no config.ini; is it the directory of a run that has saved a model?"},
+                 {"model/config.ini", "model: has no model.safetensors; is it the directory"},
+                 {"model/model.safetensors", "model: has no tokenizer.json; copy it from where"},
+                 {"model/tokenizer.source.json", "model: has no tokenizer.json"},
+                 {"model/tokenizer.target.json", NULL}};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (steps[i].file != NULL) {
             assert_true(file_make_directories(path, &error));
@@ -283,17 +280,15 @@ static void test_append_line(void **state) {
     assert_string_equal(text, "one\n\nhal\ntwo\n");
     free(text);
     assert_false(file_append_line(scratch_path("log/x"), "two", &error));
-    assert_non_null(
-        strstr(error.text, "log/x: could not be opened for writing: Not a directory; check the path"));
+    assert_non_null(strstr(error.text, "log/x: could not be opened for writing: Not a directory; check the path"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),          cmocka_unit_test(test_open),
-        cmocka_unit_test(test_refused_places), cmocka_unit_test(test_lock),
-        cmocka_unit_test(test_fresh),          cmocka_unit_test(test_states),
-        cmocka_unit_test(test_cut_off),        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_check),          cmocka_unit_test(test_append_line),
+        cmocka_unit_test(test_paths),       cmocka_unit_test(test_open),      cmocka_unit_test(test_refused_places),
+        cmocka_unit_test(test_lock),        cmocka_unit_test(test_fresh),     cmocka_unit_test(test_states),
+        cmocka_unit_test(test_cut_off),     cmocka_unit_test(test_full_disk), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_append_line),
     };
     return cmocka_run_group_tests(tests, create, destroy) != 0;
 }

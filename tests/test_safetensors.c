@@ -110,8 +110,7 @@ static void test_copy(void **state) {
     assert_true(safetensors_copy(out, &file, "scalar", 0, NULL, &error));
     assert_true(out[0] == (real)0.1);
     assert_false(safetensors_copy(out, &file, "f33", 1, (int64_t[]){6}, &error));
-    snprintf(expected, sizeof expected, "%s: has no tensor \"f33\"; does it belong to this configuration?",
-             path);
+    snprintf(expected, sizeof expected, "%s: has no tensor \"f33\"; does it belong to this configuration?", path);
     assert_string_equal(error.text, expected);
     assert_false(safetensors_copy(out, &file, "f32", 2, (int64_t[]){3, 2}, &error));
     snprintf(expected, sizeof expected,
@@ -137,8 +136,7 @@ static void compose(const char *path, const char *header, size_t data) {
 static void test_foreign_headers(void **state) {
     (void)state;
     const char *path = scratch_path("foreign.safetensors");
-#define T(type, shape, begin, end) \
-    "{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"
+#define T(type, shape, begin, end) "{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"
     static const struct {
         const char *header;
         size_t data;
@@ -206,8 +204,7 @@ static void test_foreign_files(void **state) {
     assert_non_null(strstr(error.text, ": is no regular file"));
     scratch_write(path, "", 0);
     assert_false(safetensors_read(&file, path, &error));
-    assert_non_null(
-        strstr(error.text, "has 0 bytes, too few for its header; is it a safetensors file, or cut off?"));
+    assert_non_null(strstr(error.text, "has 0 bytes, too few for its header; is it a safetensors file, or cut off?"));
     scratch_write(path, "\0\0\0\2\0\0\0\0{}", 10);
     assert_false(safetensors_read(&file, path, &error));
     assert_non_null(strstr(error.text, "its header of 33554432 bytes is more than the 16777216 allowed"));
@@ -307,8 +304,7 @@ static void test_failing_writes(void **state) {
         bool ok = safetensors_write(path, tensors, TENSORS, pairs, 2, &error);
         setrlimit(RLIMIT_FSIZE, &before);
         assert_false(ok);
-        assert_non_null(
-            strstr(error.text, "old.safetensors: could not be written: File too large; raise the limit"));
+        assert_non_null(strstr(error.text, "old.safetensors: could not be written: File too large; raise the limit"));
         check_untouched(path, bytes, size);
     }
     char temporary[600];
@@ -323,8 +319,7 @@ static void test_failing_writes(void **state) {
     assert_false(safetensors_write(below, tensors, TENSORS, pairs, 2, &error));
     assert_non_null(strstr(error.text, "old.safetensors/x.tmp: could not be created: Not a directory"));
     assert_false(file_append_line("/dev/full", "line", &error));
-    assert_string_equal(error.text,
-                        "/dev/full: could not be written: No space left on device; free some space");
+    assert_string_equal(error.text, "/dev/full: could not be written: No space left on device; free some space");
 }
 
 static void test_not_text(void **state) {
@@ -333,18 +328,15 @@ static void test_not_text(void **state) {
     Error error;
     const SafetensorsPair pair = {"config", "\xFF"};
     assert_false(safetensors_write(path, NULL, 0, &pair, 1, &error));
-    assert_non_null(
-        strstr(error.text, "the header entry \"config\" is not UTF-8 text; rename what it names"));
+    assert_non_null(strstr(error.text, "the header entry \"config\" is not UTF-8 text; rename what it names"));
     assert_int_equal(access(path, F_OK), -1);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_copy),          cmocka_unit_test(test_foreign_headers),
-        cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_failing_writes),
-        cmocka_unit_test(test_not_text),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_empty),          cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_foreign_headers), cmocka_unit_test(test_foreign_files),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_any_bytes),       cmocka_unit_test(test_failing_writes), cmocka_unit_test(test_not_text),
     };
     return cmocka_run_group_tests(tests, create, destroy) != 0;
 }
