@@ -2,7 +2,7 @@
 # make test       all fast tests; make test-long adds mutations and kills
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make lint       format, layering, documentation that names code
-# Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=, V=1 (show the commands)
+# Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=-Werror, V=1 (show the commands)
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -13,7 +13,7 @@ ifeq ($(origin CC),default)
 CC = gcc
 endif
 MARCH ?= native
-WERROR ?= -Werror
+WERROR ?=
 BUILD ?= build
 EXTRA ?=
 V ?= 0
@@ -42,11 +42,18 @@ TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 .PHONY: all tests test test-long asan ubsan tsan debug lint format clean
 all: $(PROGRAMS)
 
-$(BUILD)/float/%.o: %.c
+# A change of compiler or flags rebuilds everything.
+FLAGS = $(CC) $(CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+FORCE:
+
+$(BUILD)/float/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo 'CC  $@'
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/double/%.o: %.c
+$(BUILD)/double/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo 'CC  $@'
 	$(Q)$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
@@ -91,9 +98,11 @@ asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"
 ubsan:
 	$(MAKE) test BUILD=build/ubsan EXTRA="-fsanitize=undefined -fno-sanitize-recover=all"
+# Only what runs threads: the rest is serial, and twenty times slower under this sanitizer.
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread"
+	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread" TESTS_DOUBLE= \
+	    TESTS_FLOAT="tests/both_lanes tests/both_decoding tests/test_training"
 debug:
 	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"
 

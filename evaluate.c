@@ -1,6 +1,8 @@
 /* ./evaluate HYP REF: how many lines of a translation are exactly the reference. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/version.h"
@@ -84,5 +86,8 @@ int main(int argc, char **argv) {
     Error error = {""};
     bool good = evaluate(argv[optind], argv[optind + 1], tags, &error);
     if (!good) fprintf(stderr, "evaluate: %s\n", error.text);
-    return good && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+    if (!good) return 1;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    fprintf(stderr, "evaluate: writing failed: %s; is the disk full?\n", strerror(errno));
+    return 1;
 }

@@ -2,8 +2,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/version.h"
@@ -12,8 +10,7 @@
 static const char USAGE[] =
     "usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
     "\n"
-    "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has "
-    "been\n"
+    "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
     "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n"
     "\n"
     "  --set section.key=value   overrides a key of the file; may be given several times\n"
@@ -118,7 +115,7 @@ int main(int argc, char **argv) {
     TrainEnd end = trainer_run(&trainer, &error);
     status = finish(&trainer, end, &error);
     trainer_close(&trainer);
-    if (end == TRAIN_SIGNAL) { /* so that a script that called us stops too */
+    if (trainer_signal() != 0) { /* so that a script that called us stops too */
         signal(trainer_signal(), SIG_DFL);
         raise(trainer_signal());
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
@@ -120,8 +121,7 @@ static void translate_window(const Translator *t, Window *w, long first_line, FI
     for (int i = 0; i < w->count; i++) {
         if (translation[i].dropped > 0)
             fprintf(stderr,
-                    "translate: line %ld: its last %d of %d tokens were left out; split it to have all "
-                    "translated\n",
+                    "translate: line %ld: its last %d of %d tokens were left out; split it to have all translated\n",
                     first_line + i, translation[i].dropped, translation[i].dropped + TRANSLATOR_MOST_TOKENS);
         fputs(translation[i].text, out);
         fputc('\n', out);
@@ -135,13 +135,17 @@ static void translate_window(const Translator *t, Window *w, long first_line, FI
 static bool translate_all(const Translator *t, FILE *in, FILE *out) {
     static Window window;
     bool terminal = isatty(fileno(in)) == 1;
-    for (long line = 1; read_window(&window, in, terminal ? 1 : WINDOW_LINES); line += window.count) {
+    for (long line = 1; !ferror(out) && read_window(&window, in, terminal ? 1 : WINDOW_LINES); line += window.count)
         translate_window(t, &window, line, out);
-        if (ferror(out)) break;
-    }
     if (ferror(in)) fprintf(stderr, "translate: reading failed: %s\n", strerror(errno));
-    if (ferror(out)) fprintf(stderr, "translate: writing failed: %s; is the disk full?\n", strerror(errno));
-    return !ferror(in) && !ferror(out);
+    return !ferror(in);
+}
+
+/* Opening a file for writing empties it: it must not be the one that is read. */
+static bool same_file(FILE *in, const char *output) {
+    struct stat a, b;
+    return output != NULL && fstat(fileno(in), &a) == 0 && stat(output, &b) == 0 && S_ISREG(b.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static FILE *open_file(const char *path, const char *mode, FILE *standard) {
@@ -149,6 +153,35 @@ static FILE *open_file(const char *path, const char *mode, FILE *standard) {
     FILE *file = fopen(path, mode);
     if (file == NULL) fprintf(stderr, "translate: %s: %s\n", path, strerror(errno));
     return file;
+}
+
+static bool open_files(FILE **in, FILE **out, const Arguments *a) {
+    *in = open_file(a->input, "r", stdin);
+    if (*in == NULL) return false;
+    if (same_file(*in, a->output)) {
+        fprintf(stderr, "translate: %s is both input and output; give another --output\n", a->output);
+        *out = NULL;
+    } else {
+        *out = open_file(a->output, "w", stdout);
+    }
+    if (*out == NULL) fclose(*in);
+    return *out != NULL;
+}
+
+static bool translate_files(const LoadedRun *run, const Arguments *a) {
+    FILE *in, *out;
+    if (!open_files(&in, &out, a)) return false;
+    Translator translator;
+    Arena *arena = arenas_new(a->threads, "decoding (give fewer --threads)");
+    translator_init(&translator, &run->model, &run->positions, run->source, run->target, &run->config.decode,
+                    a->threads, arena);
+    bool read = translate_all(&translator, in, out);
+    bool failed = ferror(out) != 0, written = fclose(out) == 0 && !failed;
+    if (!written) fprintf(stderr, "translate: writing failed: %s; is the disk full?\n", strerror(errno));
+    fclose(in);
+    translator_free(&translator);
+    arenas_free(arena, a->threads);
+    return read && written;
 }
 
 int main(int argc, char **argv) {
@@ -163,19 +196,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (a.factor > 0) run.config.decode.max_length_factor = a.factor;
-    FILE *in = open_file(a.input, "r", stdin), *out = in ? open_file(a.output, "w", stdout) : NULL;
-    status = 1;
-    if (out != NULL) {
-        Translator translator;
-        Arena *arena = arenas_new(a.threads, "decoding (give fewer --threads)");
-        translator_init(&translator, &run.model, &run.positions, run.source, run.target, &run.config.decode, a.threads,
-                        arena);
-        bool good = translate_all(&translator, in, out);
-        status = fclose(out) == 0 && good ? 0 : 1;
-        translator_free(&translator);
-        arenas_free(arena, a.threads);
-    }
-    if (in != NULL) fclose(in);
+    bool good = translate_files(&run, &a);
     loaded_run_close(&run);
-    return status;
+    return good ? 0 : 1;
 }

@@ -35,16 +35,6 @@ static size_t round_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIG
 
 void arena_init(Arena *arena, const char *purpose) { *arena = (Arena){.purpose = purpose}; }
 
-void arena_free(Arena *arena) {
-    for (ArenaBlock *block = arena->first; block != NULL;) {
-        ArenaBlock *next = block->next;
-        unpoison(block, ALIGN + block->size);
-        memory_free(block);
-        block = next;
-    }
-    *arena = (Arena){.purpose = arena->purpose};
-}
-
 Arena *arenas_new(int count, const char *purpose) {
     Arena *arenas = memory_alloc((size_t)count, sizeof *arenas, "arenas");
     for (int i = 0; i < count; i++) arena_init(&arenas[i], purpose);
@@ -57,18 +47,46 @@ void arenas_free(Arena *arenas, int count) {
 }
 
 ArenaMark arena_mark(const Arena *arena) {
-    return (ArenaMark){arena->current, arena->current ? arena->current->used : 0, arena->last};
+    if (arena->used == 0) return (ArenaMark){0}; /* names no block: releasing to empty may replace them all */
+    return (ArenaMark){arena->current, arena->current->used, arena->last};
+}
+
+static void free_blocks(Arena *arena) {
+    for (ArenaBlock *block = arena->first; block != NULL;) {
+        ArenaBlock *next = block->next;
+        unpoison(block, ALIGN + block->size);
+        memory_free(block);
+        block = next;
+    }
+    arena->first = arena->current = NULL;
+}
+
+void arena_free(Arena *arena) {
+    free_blocks(arena);
+    arena_init(arena, arena->purpose);
+}
+
+static ArenaBlock *new_block(size_t size, const char *purpose) {
+    ArenaBlock *block = memory_alloc(1, ALIGN + size, purpose);
+    block->size = size;
+    poison(block_bytes(block), size);
+    return block;
 }
 
 void arena_release(Arena *arena, ArenaMark mark) {
     for (ArenaBlock *block = mark.block ? mark.block : arena->first; block != NULL; block = block->next) {
         size_t keep = block == mark.block ? mark.used : 0;
         poison(block_bytes(block) + keep, block->used - keep);
+        arena->used -= block->used - keep;
         block->used = keep;
         if (block == arena->current) break;
     }
     arena->current = mark.block ? mark.block : arena->first;
     arena->last = mark.last;
+    if (arena->used == 0 && arena->first != NULL && arena->first->next != NULL) {
+        free_blocks(arena); /* one block for the most that was ever in use: nothing is lost between blocks */
+        arena->first = arena->current = new_block(round_up(arena->peak + arena->peak / 16), arena->purpose);
+    }
 }
 
 /* Makes `current` a block with `bytes` free: the current one, the next in the chain, or a new one between. */
@@ -77,15 +95,19 @@ static void make_room(Arena *arena, size_t bytes) {
     if (block != NULL && block->size - block->used >= bytes) return;
     ArenaBlock *next = block ? block->next : NULL;
     if (next == NULL || next->size < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        ArenaBlock *fresh = memory_alloc(1, ALIGN + size, arena->purpose);
-        *fresh = (ArenaBlock){.next = next, .size = size};
-        poison(block_bytes(fresh), size);
+        ArenaBlock *fresh = new_block(bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES, arena->purpose);
+        fresh->next = next;
         if (block != NULL) block->next = fresh;
         if (arena->first == NULL) arena->first = fresh;
         next = fresh;
     }
     arena->current = next;
+}
+
+size_t arena_capacity(const Arena *arena) {
+    size_t bytes = 0;
+    for (const ArenaBlock *block = arena->first; block != NULL; block = block->next) bytes += block->size;
+    return bytes;
 }
 
 void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, const char *name, const char *function,
@@ -96,6 +118,8 @@ void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, co
     make_room(arena, bytes);
     char *start = block_bytes(arena->current) + arena->current->used;
     arena->current->used += bytes;
+    arena->used += bytes;
+    arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
     unpoison(start, bytes);
     ArenaRecord *record = (ArenaRecord *)start;
     *record = (ArenaRecord){name, function, file, rows, cols, element_size, arena->last, start + header};

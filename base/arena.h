@@ -1,6 +1,7 @@
 /* A named arena: activations are taken where they are computed, listed by name, and released together.
  *
- * It is a chain of blocks that are kept, so pointers never move and a warm arena touches no fresh pages.
+ * It is a chain of blocks, so pointers never move. When all is released the chain becomes one block as large as the most
+ * that was ever in use, and is kept: a warm arena touches no fresh pages.
  * Every allocation is preceded by a record of its name, shape, function and file; a tracer walks them.
  * Memory is not cleared; debug builds fill it with NaN, and AddressSanitizer sees released memory as
  * poisoned. */
@@ -23,6 +24,7 @@ typedef struct ArenaBlock ArenaBlock;
 
 typedef struct Arena {
     ArenaBlock *first, *current;
+    size_t used, peak;   /* bytes in use now, and at most so far */
     ArenaRecord *last;   /* newest live allocation */
     const char *purpose; /* for the message when memory runs out */
 } Arena;
@@ -40,7 +42,10 @@ void arena_free(Arena *arena);
 Arena *arenas_new(int count, const char *purpose);
 void arenas_free(Arena *arenas, int count); /* NULL allowed */
 
-/* Everything allocated after the mark is released; the blocks are kept. */
+/* Bytes in all blocks, used or not. */
+size_t arena_capacity(const Arena *arena);
+
+/* Everything allocated after the mark is released; its memory is kept. */
 ArenaMark arena_mark(const Arena *arena);
 void arena_release(Arena *arena, ArenaMark mark);
 

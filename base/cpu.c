@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The lowest-numbered hardware thread of the core that `cpu` belongs to, or `cpu` itself where the system is silent. */
 static int core_of(int cpu) {
@@ -29,7 +30,10 @@ static double cgroup_quota(void) {
 int cpu_cores(void) {
     cpu_set_t allowed, cores;
     CPU_ZERO(&cores);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) { /* more processors than the set has room for */
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        return online > 0 ? (int)online : 1;
+    }
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &allowed)) continue;
         int core = core_of(cpu);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "data/text_file.h"
 
 bool parallel_text_read(ParallelText *text, const char *source_path, const char *target_path, Error *error) {
@@ -64,6 +65,22 @@ void corpus_free(Corpus *c) {
     memory_free(c->target.offset);
     memory_free(c->line);
     *c = (Corpus){0};
+}
+
+static uint64_t side_hash(const CorpusSide *side, int pairs) {
+    uint64_t hash = hash64((uint64_t)pairs);
+    for (int i = 0; i < pairs; i++) {
+        hash = hash_fold(hash, (uint64_t)side->offset[i + 1]);
+        for (int64_t j = side->offset[i]; j < side->offset[i + 1]; j++)
+            hash = hash_fold(hash, (uint64_t)side->ids.ids[j]);
+    }
+    return hash;
+}
+
+uint64_t corpus_hash(const Corpus *c) {
+    uint64_t hash = hash_fold(side_hash(&c->source, c->pairs), side_hash(&c->target, c->pairs));
+    for (int i = 0; i < c->pairs; i++) hash = hash_fold(hash, (uint64_t)c->line[i]);
+    return hash;
 }
 
 /* Offsets of the pairs' sentences, each one longer than its ids by </s> (or <s>). */

@@ -25,11 +25,12 @@ typedef struct Corpus {
     int longest_source, longest_target;
 } Corpus;
 
-/* Two sides of parallel text. Fails, naming both files and counts, where the line counts differ. */
+/* Two sides of parallel text. */
 typedef struct ParallelText {
     Lines source, target;
 } ParallelText;
 
+/* Fails, naming both files and counts, where the line counts differ. */
 bool parallel_text_read(ParallelText *text, const char *source_path, const char *target_path, Error *error);
 void parallel_text_free(ParallelText *text);
 
@@ -41,6 +42,9 @@ void corpus_free(Corpus *corpus);
 static inline int corpus_length(const CorpusSide *side, int pair) {
     return (int)(side->offset[pair + 1] - side->offset[pair]);
 }
+
+/* Of all ids and line numbers: tells a corpus from another one, or from the same in another order. */
+uint64_t corpus_hash(const Corpus *corpus);
 
 /* The batch of pairs[0..count), taken from the arena. Its index of a pair is its line in the files. */
 Batch corpus_batch(const Corpus *corpus, const int *pairs, int count, Arena *arena);

@@ -1,7 +1,5 @@
 #include "decoding/greedy.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 
 uint8_t *decode_banned(int vocab) {

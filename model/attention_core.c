@@ -77,7 +77,7 @@ void attention_core_backward(HeadRowsGrad dq, HeadRowsGrad dk, HeadRowsGrad dv, 
             real *dK_h = dk.data + (size_t)sp->key * dk.stride + h * K;
             real *dV_h = dv.data + (size_t)sp->key * dv.stride + h * Vd;
             const real *A_drop = dropped_weights(buffer, A, sp, h, M, drop);
-            tile_matmul(dV_h, dv.stride, A_drop, 1, M, dO_h, out_stride, m, Vd, n); /* 4  dV = A'' dO  */
+            tile_matmul(dV_h, dv.stride, A_drop, 1, M, dO_h, out_stride, m, Vd, n); /* 4  dV = (A')' dO  */
             tile_transpose(V_t, M, V_h, a->v.stride, m, Vd);
             tile_matmul(dA, M, dO_h, out_stride, 1, V_t, M, n, M, Vd);        /* 4  dA' = dO V'  */
             if (dropout_is_on(drop)) dropped_weights(dA, dA, sp, h, M, drop); /* 3  dA = m dA'   */

@@ -1,5 +1,4 @@
-/* What a model is: sizes, places and rates. Ids in, no text, no files. See model/README.md for the dimension
- * key. */
+/* What a model is: sizes, places and rates. Ids in, no text, no files. The dimension key is in model/README.md. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 

@@ -1,7 +1,8 @@
 #include "model/embedding.h"
 
+#include <string.h>
+
 #include "base/memory.h"
-#include "base/vec.h"
 
 void positions_init(Positions *p, int rows, int width) {
     *p = (Positions){rows, width, memory_alloc((size_t)rows * (size_t)width, sizeof(real), "position table")};

@@ -1,6 +1,7 @@
 #include "model/params.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,13 +35,17 @@ void param_tie(ParamBinder *b, real **slot, real *tied_to, size_t offset, const 
     }
 }
 
+/* Is name one of the words of a list that has a space after each? */
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *word = list; *word != '\0'; word = strchr(word, ' ') + 1)
+        if (strncmp(word, name, length) == 0 && word[length] == ' ') return true;
+    return false;
+}
+
 int param_find(const ParamTable *table, const char *name) {
-    char spaced[128];
-    snprintf(spaced, sizeof spaced, "%s ", name);
-    for (int i = 0; i < table->count; i++) {
-        if (strcmp(table->param[i].name, name) == 0) return i;
-        if (strstr(table->param[i].also, spaced) != NULL) return i;
-    }
+    for (int i = 0; i < table->count; i++)
+        if (strcmp(table->param[i].name, name) == 0 || is_listed(table->param[i].also, name)) return i;
     return -1;
 }
 

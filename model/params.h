@@ -1,5 +1,4 @@
-/* The parameter table: every tensor's name, shape, place in one slab, role and tie, from one visit of the
- * model.
+/* The parameter table: every tensor's name, shape, place in one slab, role and tie, from one visit of the model.
  *
  * Each module has a `module_bind` that names its tensors in order; binding sets the module's pointers into
  * a slab of reals and, on request, appends to a table. The same table then serves initialisation, gradient
@@ -27,7 +26,7 @@ typedef struct Param {
     int rows, cols;
     size_t offset; /* in the slab, in reals */
     ParamRole role;
-    char also[160]; /* other names of the same tensor where it is tied, separated by spaces */
+    char also[160]; /* other names of the same tensor where it is tied, a space after each */
 } Param;
 
 typedef struct ParamTable {
@@ -52,7 +51,7 @@ void param_bind(ParamBinder *b, real **slot, const char *name, int rank, int row
 /* Binds *slot to a tensor that is already bound, under a second name. */
 void param_tie(ParamBinder *b, real **slot, real *tied_to, size_t offset, const char *name);
 
-/* Index of a tensor by any of its names, or -1. */
+/* Index of a tensor by any of its names, or -1: for tests and study. */
 int param_find(const ParamTable *table, const char *name);
 
 /* Fills a slab with initial values (Glorot and Bengio 2010, eq. 16; see ParamRole): a pure function of the

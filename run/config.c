@@ -2,14 +2,13 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/ini.h"
 #include "base/memory.h"
 #include "run/config_check.h"
 #include "run/config_value.h"
-#include "run/file.h"
 
 /* clang-format off */
 #define KEY(section, field, type, standard, least, most, choices, resume, help) \
@@ -72,7 +71,7 @@ static const ConfigKey keys[] = {
     INT(train, updates, "0", 0, 1e9, MAY_CHANGE, "stop after so many updates; 0: no limit"),
     REAL(train, minutes, "0", 0, 1e7, MAY_CHANGE, "stop after so many minutes; 0: no limit"),
     REAL(train, lr, "0.0005", 1e-12, 1000, MAY_CHANGE, "learning rate, the highest of the schedule"),
-    CHOICE(train, schedule, "inverse_sqrt", "inverse_sqrt|linear|constant", FIXED, "course of the rate after warmup; linear: to 0 at [train] updates"),
+    CHOICE(train, schedule, "inverse_sqrt", "inverse_sqrt|linear|constant", FIXED, "course of the rate after warmup; linear: down to nothing at [train] updates"),
     INT(train, warmup, "4000", 0, 1e9, FIXED, "updates in which the rate rises from 0"),
     RATE(train, label_smoothing, "0.1", FIXED, "share of the target spread over all classes"),
     REAL(train, clip_norm, "1", 0, 1e9, FIXED, "largest norm of the gradient; 0: any"),

@@ -63,7 +63,7 @@ typedef struct ConfigModel {
 } ConfigModel;
 
 typedef struct ConfigTrain {
-    int batch_tokens; /* target tokens an update */
+    int batch_tokens; /* target tokens of a batch; an update has `accumulate` batches */
     int epochs, updates;
     double minutes; /* 0 = no limit, for all three */
     double lr;
@@ -121,7 +121,7 @@ void config_free(Config *config);
 void config_print_help(FILE *out);
 
 /* The configuration as text that config_parse reads back to the same values, every key written out; from
- * memory_alloc. config_write replaces the file at `path` by it (run/file.h). */
+ * memory_alloc. config_write replaces the file at `path` by it (base/file.h). */
 char *config_text(const Config *config);
 bool config_write(const Config *config, const char *path, Error *error);
 

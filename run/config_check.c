@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "run/config_value.h"
 
@@ -51,9 +50,7 @@ static void check_widths(ConfigModel *m, const ConfigSources *s) {
               decoder + 1);
     if (m->tie_embeddings == CONFIG_TIE_ALL && encoder != decoder)
         clash(s, "model.tie_embeddings model.encoder_d_model model.decoder_d_model model.d_model",
-              "tie_embeddings = all needs equal widths, but the encoder has %d and the decoder %d; use "
-              "decoder or "
-              "none",
+              "tie_embeddings = all needs equal widths, but the encoder has %d and the decoder %d; use decoder or none",
               encoder, decoder);
 }
 
@@ -100,7 +97,8 @@ void config_check(Config *config, const ConfigSources *sources) {
               "schedule = inverse_sqrt falls from the end of warmup, but warmup is 0; give 1 or more");
     if (t->schedule == CONFIG_SCHEDULE_LINEAR && t->updates <= t->warmup)
         clash(sources, "train.updates train.schedule",
-              "schedule = linear falls from the end of warmup to 0 at [train] updates; give more updates than warmup");
+              "schedule = linear falls from the end of warmup to the last of [train] updates; give more updates than "
+              "warmup");
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
 }

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/ini.h"
 #include "base/memory.h"
 #include "run/config.h"
 #include "run/config_value.h"
-#include "run/file.h"
 
 static const void *value_of(const Config *config, const ConfigKey *key) { return (const char *)config + key->offset; }
 
@@ -14,8 +14,7 @@ static const void *value_of(const Config *config, const ConfigKey *key) { return
 static bool begins_section(int k) { return k == 0 || strcmp(config_key(k)->section, config_key(k - 1)->section) != 0; }
 
 void config_print_help(FILE *out) {
-    fputs("# All keys with their defaults. This is itself a configuration, once what is required is filled "
-          "in.\n"
+    fputs("# All keys with their defaults. This is itself a configuration, once what is required is filled in.\n"
           "# A comment starts with # or ; at the start of a line or after a blank. --set section.key=value\n"
           "# replaces a value of the file.\n",
           out);
@@ -102,11 +101,11 @@ bool config_resume(ConfigChanges *changes, Config *asked, const Config *saved, c
         if (strcmp(c.saved, c.asked) != 0 && !machine) {
             if (ok) error_set(error, "%s", "");
             char before[80], now[80];
-            ok = error_add(error,
-                           "%s: [%s] %s is \"%s\" in this run, but \"%s\" is asked for; keep it, or start "
-                           "over with --fresh",
-                           place, key->section, key->key, ini_quote(before, c.saved, strlen(c.saved)),
-                           ini_quote(now, c.asked, strlen(c.asked)));
+            ok = error_add(
+                error,
+                "%s: [%s] %s is \"%s\" in this run, but \"%s\" is asked for; keep it, or start over with --fresh",
+                place, key->section, key->key, ini_quote(before, c.saved, strlen(c.saved)),
+                ini_quote(now, c.asked, strlen(c.asked)));
         }
         memory_free(c.saved);
         memory_free(c.asked);

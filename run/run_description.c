@@ -1,10 +1,9 @@
 /* config.json: the model in the words of Hugging Face's Marian and Pegasus configurations. */
 #include <jansson.h>
-#include <string.h>
 
 #include "base/batch.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "run/file.h"
 #include "run/run_directory.h"
 
 static void set_int(json_t *object, const char *key, int value) {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "run/file.h"
 
 static const char *const file_name[RUN_FILES] = {
     [RUN_CONFIG] = "config.ini",
@@ -63,9 +63,7 @@ static bool refuse_locked(const char *path, int lock, Error *error) {
     ssize_t n = pread(lock, text, sizeof text - 1, 0);
     long pid = n > 0 ? strtol(text, NULL, 10) : 0;
     if (pid > 0)
-        return error_set(error,
-                         "%s: process %ld is training there; wait for it, stop it, or give another [output] "
-                         "dir",
+        return error_set(error, "%s: process %ld is training there; wait for it, stop it, or give another [output] dir",
                          path, pid);
     return error_set(error, "%s: another process is training there; wait for it, or give another [output] dir", path);
 }

@@ -58,7 +58,7 @@ void run_directory_close(RunDirectory *run);
 /* Is there something to resume from? */
 bool run_directory_has_state(const RunDirectory *run);
 
-/* Saves a state and keeps the one before. On failure both old files are as they were. */
+/* Saves a state and keeps the one before. Whatever fails, at least one complete state remains. */
 bool run_directory_save_state(const RunDirectory *run, const SafetensorsTensor *tensor, int tensors,
                               const SafetensorsPair *metadata, int pairs, Error *error);
 

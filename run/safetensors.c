@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/ini.h"
 #include "base/memory.h"
-#include "run/file.h"
 #include "run/safetensors_checksum.h"
 
 /* A tensor of the header while it is checked: [begin, end) are bytes of the data. */

@@ -70,7 +70,7 @@ const char *safetensors_metadata(const Safetensors *file, const char *key);
 bool safetensors_copy(real *out, const Safetensors *file, const char *name, int rank, const int64_t *shape,
                       Error *error);
 
-/* Replaces the file at `path` (run/file.h). Names and keys must differ from each other and, with the values,
+/* Replaces the file at `path` (base/file.h). Names and keys must differ from each other and, with the values,
  * be UTF-8; "format" and "tandem.checksum" are added here and are no keys of the caller's. */
 bool safetensors_write(const char *path, const SafetensorsTensor *tensor, int tensors, const SafetensorsPair *metadata,
                        int pairs, Error *error);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "run/checksum.h"
-#include "run/file.h"
 #include "run/safetensors.h"
 #include "run/safetensors_checksum.h"
 

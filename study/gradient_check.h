@@ -46,9 +46,9 @@ typedef struct GradientResult {
     size_t checked, failed, retried;
     bool zero_wrong;          /* zero against theory, or not zero (beyond roundoff) where theory says so */
     double worst;             /* largest error */
-    const char *name;         /* tensor and element of that error */
-    size_t index;             /*                                  */
-    double analytic, numeric; /* and the values there      */
+    const char *name;         /* tensor of that error */
+    size_t index;             /* element of it */
+    double analytic, numeric; /* the values there */
 } GradientResult;
 
 /* The sum over all tensors. `each` [tensors] receives the single results; NULL: not wanted. */

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "run/file.h"
 #include "run/run_directory.h"
 #include "tests/support/scratch.h"
 

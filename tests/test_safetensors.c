@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/rng.h"
-#include "run/file.h"
 #include "run/safetensors.h"
 #include "tests/support/scratch.h"
 

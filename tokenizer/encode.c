@@ -1,7 +1,5 @@
 /* Encoding: a word's characters in a linked list, and a heap of the merges that are possible now. So a word
  * of n characters takes n log n steps, however long it is. Frequent words come out of a cache. */
-#include <assert.h>
-#include <string.h>
 
 #include "base/batch.h"
 #include "base/memory.h"

@@ -1,6 +1,5 @@
 /* Reading tokenizer.json. Its bytes may be anything, so nothing is believed: what Tandem does differently from
  * what the file asks for would give other ids than the library's, and is refused by name. */
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +86,8 @@ static bool check_unused(const Loader *l, const json_t *root) {
     }
     const json_t *added = json_object_get(root, "added_tokens");
     if (added && !json_is_null(added) && !(json_is_array(added) && json_array_size(added) == 0))
-        return fail(l, "added_tokens is not an empty list; keep special pieces in model.vocab only, so that "
-                       "their names are ordinary text");
+        return fail(l, "added_tokens is not an empty list; keep special pieces in model.vocab only, so that their "
+                       "names are ordinary text");
     return true;
 }
 
@@ -136,10 +135,9 @@ static bool sort_pieces(const Loader *l, json_t *vocab, const char **pieces) {
     json_object_foreach(vocab, piece, value) {
         json_int_t id = json_integer_value(value);
         if (!json_is_integer(value) || id < 0 || (size_t)id >= n)
-            return fail(l,
-                        "model.vocab: a piece has an id that is not one of 0 .. %zu; number the %zu pieces "
-                        "without a gap",
-                        n - 1, n);
+            return fail(
+                l, "model.vocab: a piece has an id that is not one of 0 .. %zu; number the %zu pieces without a gap",
+                n - 1, n);
         if (pieces[id])
             return fail(l, "model.vocab: two pieces have id %lld; number the pieces without a gap", (long long)id);
         if (piece[0] == '\0') return fail(l, "model.vocab: the piece of id %lld is empty", (long long)id);
@@ -154,13 +152,13 @@ static bool add_pieces(Loader *l, const char *const *pieces, size_t count) {
         const char *fixed = id < ID_FIRST_PIECE ? vocabulary_fixed_piece((int)id, buffer) : NULL;
         if (fixed && strcmp(pieces[id], fixed) != 0)
             return fail(l,
-                        "model.vocab: id %zu is not %s; ids 0 to 3 must be <s> <pad> </s> <unk> and 4 to 259 "
-                        "the byte tokens in order",
+                        "model.vocab: id %zu is not %s; ids 0 to 3 must be <s> <pad> </s> <unk> and 4 to 259 the byte "
+                        "tokens in order",
                         id, fixed);
         if (!fixed && looks_like_byte(pieces[id]))
             return fail(l,
-                        "model.vocab: the piece of id %zu reads as a byte token, which has its place in "
-                        "ids 4 to 259; remove it",
+                        "model.vocab: the piece of id %zu reads as a byte token, which has its place in ids 4 to 259; "
+                        "remove it",
                         id);
         string_map_add(&l->tokenizer->pieces, pieces[id], strlen(pieces[id]));
     }

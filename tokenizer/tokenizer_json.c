@@ -1,11 +1,10 @@
 /* Writing tokenizer.json, the format of Hugging Face tokenizers. */
 #include "tokenizer/tokenizer_json.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "tokenizer/utf8.h"
 #include "tokenizer/vocabulary.h"
@@ -84,32 +83,12 @@ static json_t *json_tokenizer(const Tokenizer *tokenizer) {
 }
 /* clang-format on */
 
-/* Whole and on the disk, or false with errno. */
-static bool write_synced(const char *path, const char *text) {
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) return false;
-    bool written = fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int reason = errno;
-    if (fclose(file) == 0 && written) return true;
-    if (!written) errno = reason;
-    return false;
-}
-
 bool tokenizer_save(const Tokenizer *tokenizer, const char *path, Error *error) {
     json_t *json = json_tokenizer(tokenizer);
     char *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
     json_decref(json);
     if (text == NULL) return error_set(error, "%s: no memory to write the tokenizer; free some", path);
-    size_t length = strlen(path);
-    char *temporary = memory_alloc(length + sizeof ".tmp", 1, "file name");
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, ".tmp", sizeof ".tmp");
-    bool saved = write_synced(temporary, text) && rename(temporary, path) == 0;
-    if (!saved) {
-        error_set(error, "%s: cannot be written: %s; check the directory and its free space", path, strerror(errno));
-        remove(temporary);
-    }
-    memory_free(temporary);
+    bool saved = file_write(path, text, strlen(text), error);
     free(text);
     return saved;
 }

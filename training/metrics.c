@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "run/file.h"
+#include "base/file.h"
 
 /* Nine digits tell any two floats apart. */
 static const char *number(char out[32], double value) {

@@ -1,6 +1,4 @@
 /* From a configuration to a trainer that is ready for its next update; prints the plan. */
-#include <string.h>
-
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "model/matmul.h"
@@ -98,13 +96,13 @@ static void print_plan(Trainer *t) {
     log_line(&t->log, "vocabulary %d%s%d pieces", tokenizer_vocab_size(t->source),
              t->source == t->target ? " shared, " : " source and ", tokenizer_vocab_size(t->target));
     log_line(&t->log,
-             "model      %d+%d layers, width %d, %d heads, feed-forward %d, %s-norm: %zu parameters in %d tensors",
-             m->encoder_layers, m->decoder_layers, m->decoder_d_model, m->heads, m->ffn_dim,
+             "model      %d+%d layers, width %d+%d, %d heads, feed-forward %d, %s-norm: %zu parameters in %d tensors",
+             m->encoder_layers, m->decoder_layers, m->encoder_d_model, m->decoder_d_model, m->heads, m->ffn_dim,
              m->norm == CONFIG_NORM_PRE ? "pre" : "post", t->table.total, t->table.count);
     log_line(&t->log, "machine    %s: %d threads, %d lanes, BLAS kernel %s", cpu_name(), c->threads, c->lanes,
              matmul_kernel_name());
-    log_line(&t->log, "update     %d target tokens in pieces of about %d rows", c->batch_tokens * c->accumulate,
-             c->piece_rows);
+    log_line(&t->log, "update     %lld target tokens in pieces of about %d rows",
+             (long long)c->batch_tokens * c->accumulate, c->piece_rows);
 }
 
 static bool write_config(Trainer *t, Error *error) {
@@ -112,6 +110,13 @@ static bool write_config(Trainer *t, Error *error) {
     bool good = config_write(&t->config, path, error);
     memory_free(path);
     return good;
+}
+
+/* A linear schedule ends at [train] updates: with another number the curve is another one from here on. */
+static void warn_of_jump(Trainer *t, const Config *saved) {
+    if (t->config.train.schedule == CONFIG_SCHEDULE_LINEAR && t->config.train.updates != saved->train.updates)
+        log_line(&t->log, "changed    the linear schedule ends at update %d, not %d: the learning rate jumps",
+                 t->config.train.updates, saved->train.updates);
 }
 
 static bool apply_saved_config(Trainer *t, Error *error) {
@@ -124,6 +129,7 @@ static bool apply_saved_config(Trainer *t, Error *error) {
         for (int i = 0; good && i < changes.count; i++)
             log_line(&t->log, "changed    %s.%s = %s (was %s)", changes.change[i].section, changes.change[i].key,
                      changes.change[i].asked, changes.change[i].saved);
+        if (good) warn_of_jump(t, &saved);
         if (good) config_changes_free(&changes);
         config_free(&saved);
     }
@@ -131,38 +137,47 @@ static bool apply_saved_config(Trainer *t, Error *error) {
     return good;
 }
 
-static bool prepare(Trainer *t, Error *error) {
-    ParallelText text;
+/* config.ini is written last: what was refused must not change the run. */
+static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
     bool resumes = run_directory_has_state(&t->run);
     if (resumes && !apply_saved_config(t, error)) return false;
     if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
     if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
-    if (!read_texts(t, &text, error)) return false;
-    bool good = get_tokenizers(t, &text, resumes, error) && get_corpora(t, &text, error);
-    parallel_text_free(&text);
-    if (!good) return false;
+    if (!get_tokenizers(t, text, resumes, error) || !get_corpora(t, text, error)) return false;
     make_model(t);
     print_plan(t);
-    if (!write_config(t, error)) return false;
-    if (!run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target),
-                                error))
-        return false;
-    return !resumes || trainer_resume(t, error);
+    if (resumes && !trainer_resume(t, error)) return false;
+    return write_config(t, error) && run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source),
+                                                            tokenizer_vocab_size(t->target), error);
 }
 
-bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
-    matmul_serial_blas();
-    *t = (Trainer){.config = *config};
-    if (!run_directory_open(&t->run, config->output.dir, fresh, error)) {
-        config_free(&t->config);
-        return false;
-    }
+static bool open_run(Trainer *t, bool fresh, Error *error) {
+    if (!run_directory_open(&t->run, t->config.output.dir, fresh, error)) return false;
     char *path = run_path(t->run.path, RUN_LOG);
     log_open(&t->log, path);
     memory_free(path);
     if (t->run.aside != NULL) log_line(&t->log, "fresh      the old run was moved to %s", t->run.aside);
-    if (prepare(t, error)) return true;
-    trainer_close(t);
+    return true;
+}
+
+/* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
+bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
+    matmul_serial_blas();
+    *t = (Trainer){.config = *config};
+    ParallelText text;
+    if (!read_texts(t, &text, error)) {
+        config_free(&t->config);
+        return false;
+    }
+    bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    parallel_text_free(&text);
+    if (good) return true;
+    if (opened) {
+        trainer_close(t);
+    } else {
+        parallel_text_free(&t->valid_text);
+        config_free(&t->config);
+    }
     return false;
 }
 

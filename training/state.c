@@ -70,6 +70,7 @@ static void all_fields(Fields *f, Trainer *t) {
     field_double(f, "best", &s->best);
     field_integer(f, "best_update", &s->best_update);
     field_int(f, "stalled", &s->stalled);
+    field_integer(f, "validated", &s->validated);
     field_int(f, "bad_in_a_row", &s->bad_in_a_row);
     field_double(f, "window_objective", &s->window.loss.objective);
     field_double(f, "window_nll", &s->window.loss.nll);
@@ -81,7 +82,7 @@ static void all_fields(Fields *f, Trainer *t) {
 /* What a resume must find equal, or may find different and says so. */
 static void identity(char vocabulary[32], char corpus[32], const Trainer *t) {
     snprintf(vocabulary, 32, "%016" PRIx64, weights_vocabulary(t->source, t->target));
-    snprintf(corpus, 32, "%d", t->train.pairs);
+    snprintf(corpus, 32, "%016" PRIx64, corpus_hash(&t->train));
 }
 
 static const char *metric_name(const Trainer *t) {
@@ -113,12 +114,12 @@ bool trainer_save(Trainer *t, Error *error) {
     identity(vocabulary, corpus, t);
     all_fields(&f, t);
     field(&f, "vocabulary", vocabulary);
-    field(&f, "pairs", corpus);
+    field(&f, "corpus", corpus);
     field(&f, "metric", metric_name(t));
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
     tensors(tensor, t);
-    if (t->state.best_update == 0 && !trainer_save_model(t, error)) return false; /* never validated: the last */
+    if (t->state.validated == 0 && !trainer_save_model(t, error)) return false; /* the last, for want of a best */
     return run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error);
 }
 
@@ -133,7 +134,7 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
     char vocabulary[32], corpus[32];
     identity(vocabulary, corpus, t);
     if (!must_equal(file, "vocabulary", vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
-        !must_equal(file, "pairs", corpus, "restore the training corpus, or use --fresh", error))
+        !must_equal(file, "corpus", corpus, "restore the training corpus, or use --fresh", error))
         return false;
     int64_t shape[1] = {(int64_t)t->table.total};
     if (!safetensors_copy(t->slab, file, "parameters", 1, shape, error) ||

@@ -17,6 +17,8 @@ static void catch_signals(void) {
     struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* the reader of our messages may be gone; the run is not */
 }
 
 int trainer_signal(void) { return caught; }
@@ -46,14 +48,14 @@ static bool due(ConfigInterval every, const Trainer *t, bool epoch_ended) {
     return t->state.update % every.count == 0;
 }
 
-/* The limit that has been reached, or TRAIN_FAILED while there is none. */
+/* The limit that has been reached. */
 static TrainEnd limit_reached(const Trainer *t) {
     const ConfigTrain *c = &t->config.train;
     if (c->epochs > 0 && t->batcher.epoch >= c->epochs) return TRAIN_EPOCHS;
     if (c->updates > 0 && t->state.update >= c->updates) return TRAIN_UPDATES;
     if (c->minutes > 0 && t->state.seconds >= 60 * c->minutes) return TRAIN_MINUTES;
     if (t->config.valid.patience > 0 && t->state.stalled >= t->config.valid.patience) return TRAIN_PATIENCE;
-    return TRAIN_FAILED;
+    return TRAIN_GOES_ON;
 }
 
 /* Fraction of the run that is done, by the limit that comes first. */
@@ -114,10 +116,11 @@ static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
              "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64 " of %s",
              t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs, r->first_line,
              t->config.data.train_source);
-    if (most == 0 || t->state.bad_in_a_row < most) return true;
+    if (t->state.bad_in_a_row < most) return true;
     return error_set(error,
-                     "%s: %d updates in a row were not finite (the last at update %" PRId64 "); lower [train] lr, "
-                     "lengthen warmup or set clip_norm, and start from the saved state, which is good",
+                     "%s: %d updates in a row were not finite, the last of them update %" PRId64
+                     "; lower [train] lr and "
+                     "run again, or use --fresh with a longer warmup or a smaller clip_norm",
                      t->run.path, t->state.bad_in_a_row, t->state.update);
 }
 
@@ -132,30 +135,39 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
 }
 
 /* One update and what is due after it. */
-static bool advance(Trainer *t, bool *saved, bool *validated, Error *error) {
+static bool advance(Trainer *t, bool *saved, Error *error) {
     double start = clock_seconds(), seconds;
     StepResult r;
     bool finite = trainer_step(t, &r);
     t->state.seconds += seconds = clock_seconds() - start;
     if (!(finite ? count_update(t, &r, seconds, error) : bad_update(t, &r, error))) return false;
-    *validated = t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended);
-    if (*validated && !trainer_validate(t, error)) return false;
+    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !trainer_validate(t, error)) return false;
     *saved = due(t->config.output.save_every, t, r.epoch_ended);
     return !*saved || trainer_save(t, error);
 }
 
-/* The state is saved before the last validation, which may lie outside the schedule: so a run that is given more
- * updates later goes on as if it had never stopped. */
+/* The last parameters are always validated, even off the schedule. What that finds is printed and decides on
+ * model.safetensors, but is left out of the saved best and stall count: so a run that is given more updates later goes
+ * on as if it had never stopped. */
+static bool validate_last(Trainer *t, Error *error) {
+    TrainState scheduled = t->state;
+    if (!trainer_validate(t, error)) return false;
+    scheduled.validated = t->state.validated;
+    scheduled.seconds = t->state.seconds;
+    t->state = scheduled;
+    return trainer_save(t, error);
+}
+
 TrainEnd trainer_run(Trainer *t, Error *error) {
     catch_signals();
     TrainEnd end = limit_reached(t);
-    bool saved = true, validated = true; /* nothing has changed yet */
-    while (end == TRAIN_FAILED && !caught) {
-        if (!advance(t, &saved, &validated, error)) return TRAIN_FAILED;
+    bool saved = true; /* nothing has changed yet */
+    while (end == TRAIN_GOES_ON && !caught) {
+        if (!advance(t, &saved, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
     if (!saved && !trainer_save(t, error)) return TRAIN_FAILED;
-    if (end == TRAIN_FAILED) return TRAIN_SIGNAL;
-    if (!validated && t->valid.pairs > 0 && !trainer_validate(t, error)) return TRAIN_FAILED;
-    return end;
+    bool validated = t->valid.pairs == 0 || t->state.validated == t->state.update;
+    if (!caught && !validated && !validate_last(t, error)) return TRAIN_FAILED;
+    return caught ? TRAIN_SIGNAL : end;
 }

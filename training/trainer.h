@@ -25,8 +25,9 @@ typedef struct TrainState {
     double seconds; /* of training, over all resumes */
     double best;    /* best value of the validation metric; meaningless while best_update is 0 */
     int64_t best_update;
-    int stalled;      /* validations since then */
-    int bad_in_a_row; /* updates skipped because something was not finite */
+    int stalled;       /* validations since then */
+    int64_t validated; /* update of the last validation, 0 before the first */
+    int bad_in_a_row;  /* updates skipped because something was not finite */
     TrainWindow window;
 } TrainState;
 
@@ -55,6 +56,7 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error);
 void trainer_close(Trainer *t);
 
 typedef enum TrainEnd {
+    TRAIN_GOES_ON,
     TRAIN_EPOCHS,
     TRAIN_UPDATES,
     TRAIN_MINUTES,
@@ -81,13 +83,14 @@ typedef struct StepResult {
 
 bool trainer_step(Trainer *t, StepResult *result);
 
-/* Mean losses and exact matches on the validation corpus; prints samples. */
+/* Mean losses and exact matches on the validation corpus; prints samples. Keeps the best value and counts the
+ * validations since; writes model.safetensors where the value is the best so far. */
 bool trainer_validate(Trainer *t, Error *error);
 
 bool trainer_save(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
 
-/* Writes model.safetensors and config.json from the current parameters. */
+/* Writes model.safetensors from the current parameters. */
 bool trainer_save_model(Trainer *t, Error *error);
 
 #endif

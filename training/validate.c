@@ -68,6 +68,7 @@ static double exact_match(Trainer *t) {
 
 /* Is the metric better than the best so far? nll: lower; exact match: higher. */
 static bool improves(const Trainer *t, const ValidMetrics *m) {
+    if (!isfinite(m->nll)) return false;
     if (t->state.best_update == 0) return true;
     return t->config.valid.metric == CONFIG_METRIC_NLL ? m->nll < t->state.best : m->exact_match > t->state.best;
 }
@@ -83,6 +84,7 @@ bool trainer_validate(Trainer *t, Error *error) {
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
     m.best = improves(t, &m);
+    t->state.validated = m.update;
     char verdict[64];
     if (m.best) {
         t->state.best = t->config.valid.metric == CONFIG_METRIC_NLL ? m.nll : m.exact_match;

@@ -13,7 +13,7 @@ const char *scratch_path(const char *name);
 /* Removes the directory with all that is in it. */
 void scratch_remove(void);
 
-/* Writes bytes[0..size) to a file, without any of the care of run/file.c. */
+/* Writes bytes[0..size) to a file, without any of the care of base/file.c. */
 void scratch_write(const char *path, const void *bytes, size_t size);
 
 /* The bytes of a file with a final NUL, from malloc. Fails the test where there is none. */

@@ -2,9 +2,9 @@
  *
  * A file is replaced in four steps: write a temporary file (path.tmp) in the same directory, fsync it, rename
  * it over the path, fsync the directory. A reader, or a run after a crash, sees the old file or the new one,
- * never half of one. When a step fails the temporary is removed and the old file is as it was. */
-#ifndef RUN_FILE_H
-#define RUN_FILE_H
+ * never half of one. When a step up to the rename fails, the temporary is removed and the old file is as it was. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
