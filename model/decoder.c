@@ -46,7 +46,10 @@ void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const P
     }
 }
 
-/* The same steps, last to first; every layer adds its share to dmemory. */
+/* Forward     x_0 = dropout(embedding(ids)),  x_l+1 = layer_l(x_l, memory),  hidden = x_L, or its norm (pre-norm)
+ * Given       dhidden.   Wanted  dmemory and the parameters' gradients.
+ * Derivation  A chain in x: the same steps, last to first. memory fans out to all layers: each adds its share.
+ * Saved       by the parts. */
 void decoder_backward(Decoder *dp, real *dmemory, real *dhidden, const int *ids, const Packed *rows,
                       const Packed *source_rows, const DecoderActs *a, const Decoder *p, Arena *scratch) {
     int N = packed_rows(rows), M = packed_rows(source_rows), D = p->embedding.width;

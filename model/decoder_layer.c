@@ -40,8 +40,11 @@ void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const re
     residual_leave(y, &a->ffn_residual, w, f, &p->ffn_residual, N, &after_ffn, acts);
 }
 
-/* The three sublayers' backwards, last to first; the residual's fan-out is derived in residual.c.
- * memory is read by the cross-attention of every decoder layer: each adds its share to dmemory. */
+/* Forward     u = residual(x, self_attn),  w = residual(u, encoder_attn over memory),  y = residual(w, ffn)
+ * Given       dy.   Wanted  dx, the share of dmemory, and the parameters' gradients.
+ * Derivation  Last step first, each residual with the fan-out derived in residual.c. memory is read by the
+ *             cross-attention of every decoder layer, so its gradient is a sum over layers: each adds its share.
+ * Saved       by the parts. */
 void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const real *dy, const DecoderLayerActs *a,
                             const DecoderLayer *p, int N, int M, const DecoderSpans *spans, const Dropout *drop,
                             int layer, Arena *scratch) {

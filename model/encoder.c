@@ -44,7 +44,11 @@ void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const E
     }
 }
 
-/* The same steps, last to first; dx is the gradient at each step's output, overwritten by that at its input. */
+/* Forward     x_0 = dropout(embedding(ids)),  x_l+1 = layer_l(x_l),  memory = x_L, or its norm (pre-norm)
+ * Given       dmemory.   Wanted  the parameters' gradients (ids have none).
+ * Derivation  A chain: the same steps, last to first. One buffer holds the gradient at a step's output and is
+ *             overwritten by that at its input.
+ * Saved       by the parts. */
 void encoder_backward(Encoder *dp, real *dmemory, const int *ids, const Packed *rows, const EncoderActs *a,
                       const Encoder *p, Arena *scratch) {
     int N = packed_rows(rows), D = p->embedding.width;

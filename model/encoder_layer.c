@@ -27,8 +27,11 @@ void encoder_layer_forward(real *y, EncoderLayerActs *a, const real *x, const En
     residual_leave(y, &a->ffn_residual, u, f, &p->ffn_residual, N, &after_ffn, acts);
 }
 
-/* The two sublayers' backwards, last to first. In each, du (or dx) starts as what came past the sublayer and has
- * what came through it added: the residual's fan-out, derived in residual.c. */
+/* Forward     u = residual(x, self_attn),  y = residual(u, ffn)
+ * Given       dy.   Wanted  dx and the parameters' gradients.
+ * Derivation  Last step first. In each residual, du (then dx) starts as what came past the sublayer and has what came
+ *             through it added: the fan-out derived in residual.c.
+ * Saved       by the parts. */
 void encoder_layer_backward(real *dx, EncoderLayer *dp, const real *dy, const EncoderLayerActs *a,
                             const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop, int layer,
                             Arena *scratch) {

@@ -99,8 +99,11 @@ void transformer_forward(TransformerActs *a, const Batch *b, const Transformer *
                     target_drop, acts); /* 2 */
 }
 
-/* 2 then 1. The encoder's output fans out to every decoder layer's cross-attention, through keys and through values:
- * dmemory starts at zero and collects all of them before it goes down into the encoder. */
+/* Forward     memory = encoder(source),  hidden = decoder(target_in, memory)
+ * Given       dhidden.   Wanted  all parameters' gradients.
+ * Derivation  2 then 1. The encoder's output fans out to every decoder layer's cross-attention, through keys and through
+ *             values: dmemory starts at zero and collects all of them before it goes down into the encoder.
+ * Saved       by the parts. */
 void transformer_backward(Transformer *dp, real *dhidden, const Batch *b, const TransformerActs *a,
                           const Transformer *p, Arena *scratch) {
     ArenaMark mark = arena_mark(scratch);
