@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/line_reader.h"
 #include "base/memory.h"
 #include "base/version.h"
 #include "decoding/translator.h"
@@ -88,29 +89,21 @@ static int parse(Arguments *a, int argc, char **argv) {
     return -1;
 }
 
-/* Lines as they come: a window of a file, a single line of a terminal. */
+/* Lines that are translated together: as many as are there, so that a pipe that waits for an answer gets it. */
 typedef struct Window {
-    char *text[WINDOW_LINES];
-    Line line[WINDOW_LINES];
+    Line line[WINDOW_LINES]; /* copies, from memory_text */
     int count;
 } Window;
 
-static bool read_window(Window *w, FILE *in, int most) {
+static bool read_window(Window *w, LineReader *in) {
     size_t bytes = 0;
+    Line line;
     w->count = 0;
-    while (w->count < most && bytes < WINDOW_BYTES) {
-        char *text = NULL;
-        size_t capacity = 0;
-        ssize_t length = getline(&text, &capacity, in);
-        if (length < 0) {
-            free(text);
-            break;
-        }
-        bytes += (size_t)length;
-        if (length > 0 && text[length - 1] == '\n') length--;
-        if (length > 0 && text[length - 1] == '\r') length--;
-        w->text[w->count] = text;
-        w->line[w->count++] = (Line){text, (size_t)length};
+    while (w->count < WINDOW_LINES && bytes < WINDOW_BYTES) {
+        if (w->count > 0 && !line_reader_ready(in)) break;
+        if (!line_reader_next(in, &line)) break;
+        w->line[w->count++] = (Line){memory_text(line.text, line.length), line.length};
+        bytes += line.length;
     }
     return w->count > 0;
 }
@@ -126,7 +119,7 @@ static void translate_window(const Translator *t, Window *w, long first_line, FI
         fputs(translation[i].text, out);
         fputc('\n', out);
         memory_free(translation[i].text);
-        free(w->text[i]);
+        memory_free((void *)w->line[i].text);
     }
     fflush(out);
     memory_free(translation);
@@ -134,11 +127,19 @@ static void translate_window(const Translator *t, Window *w, long first_line, FI
 
 static bool translate_all(const Translator *t, FILE *in, FILE *out) {
     static Window window;
-    bool terminal = isatty(fileno(in)) == 1;
-    for (long line = 1; !ferror(out) && read_window(&window, in, terminal ? 1 : WINDOW_LINES); line += window.count)
+    LineReader reader;
+    line_reader_init(&reader, fileno(in));
+    for (long line = 1; !ferror(out) && read_window(&window, &reader); line += window.count)
         translate_window(t, &window, line, out);
-    if (ferror(in)) fprintf(stderr, "translate: reading failed: %s\n", strerror(errno));
-    return !ferror(in);
+    if (reader.failure != 0) fprintf(stderr, "translate: reading failed: %s\n", strerror(reader.failure));
+    line_reader_free(&reader);
+    return reader.failure == 0;
+}
+
+/* A .gz would be translated as if its bytes were text. */
+static bool is_compressed(FILE *in) {
+    unsigned char magic[2];
+    return pread(fileno(in), magic, 2, 0) == 2 && magic[0] == 0x1F && magic[1] == 0x8B;
 }
 
 /* Opening a file for writing empties it: it must not be the one that is read. */
@@ -158,7 +159,10 @@ static FILE *open_file(const char *path, const char *mode, FILE *standard) {
 static bool open_files(FILE **in, FILE **out, const Arguments *a) {
     *in = open_file(a->input, "r", stdin);
     if (*in == NULL) return false;
-    if (same_file(*in, a->output)) {
+    if (is_compressed(*in)) {
+        fprintf(stderr, "translate: the input is compressed; use gzip -dc FILE.gz | translate %s\n", a->run);
+        *out = NULL;
+    } else if (same_file(*in, a->output)) {
         fprintf(stderr, "translate: %s is both input and output; give another --output\n", a->output);
         *out = NULL;
     } else {

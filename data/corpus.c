@@ -42,7 +42,7 @@ void corpus_encode(Corpus *c, const ParallelText *text, const Tokenizer *source,
     for (int i = 0; i < c->lines; i++) {
         int s = append(&c->source, c->pairs, source_encoder, text->source.line[i]);
         int t = append(&c->target, c->pairs, target_encoder, text->target.line[i]);
-        if (s == 0 || t == 0) {
+        if (s == 0 || t == 0 || line_is_blank(text->source.line[i]) || line_is_blank(text->target.line[i])) {
             c->empty_side++;
         } else if (max_length > 0 && (s > max_length || t > max_length)) {
             c->too_long++;

@@ -34,7 +34,7 @@ typedef struct ParallelText {
 bool parallel_text_read(ParallelText *text, const char *source_path, const char *target_path, Error *error);
 void parallel_text_free(ParallelText *text);
 
-/* Encodes all pairs, and drops those with an empty side or with more than max_length tokens on one (0: no limit). */
+/* Encodes all pairs, and drops those with an empty or blank side or with more than max_length tokens on one (0: no limit). */
 void corpus_encode(Corpus *corpus, const ParallelText *text, const Tokenizer *source, const Tokenizer *target,
                    int max_length);
 void corpus_free(Corpus *corpus);

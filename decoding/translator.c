@@ -33,17 +33,11 @@ static int by_length(const void *a, const void *b) {
     return x->line < y->line ? -1 : 1;
 }
 
-static bool is_blank(Line line) {
-    for (size_t i = 0; i < line.length; i++)
-        if (line.text[i] != ' ' && line.text[i] != '\t' && line.text[i] != '\r') return false;
-    return true;
-}
-
 static int collect(Translation *out, Job *job, IdList *pool, const Tokenizer *tokenizer, const Line *line, int count) {
     TextEncoder *encoder = text_encoder_new(tokenizer);
     int jobs = 0;
     for (int i = 0; i < count; i++) {
-        if (is_blank(line[i])) continue;
+        if (line_is_blank(line[i])) continue;
         int first = (int)pool->count;
         tokenizer_encode(encoder, line[i].text, line[i].length, pool);
         int dropped = (int)pool->count - first - TRANSLATOR_MOST_TOKENS;
@@ -59,14 +53,10 @@ static int collect(Translation *out, Job *job, IdList *pool, const Tokenizer *to
     return jobs;
 }
 
-/* Jobs first .. first+result-1 fit into one group. */
+/* Jobs first .. first+result-1 fit into one group. The first is the longest, and all get room for its length. */
 static int group_size(const Job *job, int jobs, int first) {
-    int size = 0, rows = 0;
-    while (first + size < jobs && size < GROUP_SENTENCES) {
-        rows += job[first + size].length;
-        if (size > 0 && rows > GROUP_ROWS) break;
-        size++;
-    }
+    int size = 1, longest = job[first].length;
+    while (first + size < jobs && size < GROUP_SENTENCES && (size + 1) * longest <= GROUP_ROWS) size++;
     return size;
 }
 

@@ -140,6 +140,7 @@ static int edit_distance(const char *a, const char *b) {
  * section (section NULL: a section itself is looked for). -1 where nothing is near. */
 static int nearest(const char *section, const char *name) {
     int found = -1, best = (int)strlen(name) / 3 + 2; /* about a third of the letters may be wrong */
+    best = best > 10 ? 10 : best;
     for (int k = 0; k < KEYS; k++) {
         if (section != NULL && strcmp(keys[k].key, name) == 0) return k;
         bool elsewhere = section != NULL && strcmp(keys[k].section, section) != 0;

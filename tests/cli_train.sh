@@ -49,6 +49,26 @@ expect 1 'batch_tokens is .600. .*.700. is asked' "$train" "$work/whole.ini" --s
 expect 0 'old run was moved to .*whole.old' "$train" "$work/whole.ini" --fresh --set train.updates=2
 [ -s "$work/whole.old.1/model.safetensors" ] || fail "--fresh lost the old run"
 
+# A finished model is not trained over when only its state is gone; a model that is gone is written again.
+cp -r "$work/whole" "$work/stateless"
+rm "$work/stateless"/state*
+small_config "$work/stateless" >"$work/stateless.ini"
+expect 1 'holds a model but no state.*--fresh' "$train" "$work/stateless.ini" --set train.updates=2
+same_files "$work/whole/model.safetensors" "$work/stateless/model.safetensors" "a refused training changed the model"
+rm "$work/threads1/model.safetensors"
+small_config "$work/threads1" >"$work/threads.ini"
+expect 0 'all updates done' "$train" "$work/threads.ini" --set train.updates=18
+[ -s "$work/threads1/model.safetensors" ] || fail "the missing model was not written again"
+
+# What reading changes is said, once a file.
+printf '\357\273\277' | cat - "$work/train.en" | sed 's/$/\r/' >"$work/odd.en"
+sed '7s/^./\xff/' "$work/train.fr" >"$work/odd.fr"
+small_config "$work/odd" >"$work/odd.ini"
+expect 0 'odd.fr:7: not UTF-8 .1 such lines' "$train" "$work/odd.ini" --set "data.train_source=$work/odd.en" \
+    --set "data.train_target=$work/odd.fr" --set train.updates=1
+grep -q 'odd.en: the byte order mark' "$work/out" || fail "nothing is said of the byte order mark"
+grep -q 'odd.en: carriage returns' "$work/out" || fail "nothing is said of the carriage returns"
+
 # A damaged state is named, and the run is not touched.
 printf 'xxxxxxxx' | dd of="$work/halves/state.safetensors" bs=1 seek=5000 conv=notrunc 2>/dev/null
 expect 1 'state.safetensors.*checksum' "$train" "$work/halves.ini" --set train.updates=30

@@ -6,7 +6,7 @@ small_config "$work/run" >"$work/c.ini"
 expect 0 'finished' "$train" "$work/c.ini" --set train.updates=150 --set valid.every=1000
 
 # Blank lines stay blank, everything else gives something; odd text, a long line, no newline at the end.
-printf 'The cat sleeps.\n\n   \t \nWho will follow her?\r\n\xff\xfe broken\n\xf0\x9f\x98\x80 \xe2\x80\xa8 x\n</s> <unk>\n' >"$work/in"
+printf 'The cat sleeps.\n\n   \t \nWho will follow her?\r\n\377\376 broken\n\360\237\230\200 \342\200\250 x\n</s> <unk>\n' >"$work/in"
 awk 'BEGIN { for (i = 0; i < 700; i++) printf "the small cat "; print "" }' >>"$work/in"
 awk 'BEGIN { for (i = 0; i < 2500; i++) printf "zq "; print "" }' >>"$work/in"
 printf 'The dog eats.' >>"$work/in"
@@ -33,6 +33,25 @@ sort -R --random-source="$work/in" "$work/in" >"$work/shuffled"
 "$translate" "$work/run" <"$work/shuffled" | sort >"$work/a"
 sort "$work/all" >"$work/b"
 same_files "$work/a" "$work/b" "another order"
+
+# A pipe that waits for an answer gets it before the next line comes; spaces of other scripts are blank; .gz is refused.
+mkfifo "$work/questions"
+"$translate" "$work/run" <"$work/questions" >"$work/answers" &
+child=$!
+exec 3>"$work/questions"
+echo 'The cat sleeps.' >&3
+tries=0
+until [ -s "$work/answers" ] || [ "$tries" -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+[ -s "$work/answers" ] || fail "no answer while the pipe is open"
+exec 3>&-
+wait "$child" || fail "translate failed at the end of a pipe"
+printf '\357\273\277\n\302\240\343\200\200 \n' | "$translate" "$work/run" >"$work/blank"
+[ "$(tr -d '\n' <"$work/blank" | wc -c)" -eq 0 ] || fail "text for a blank line"
+gzip -c "$work/in" >"$work/in.gz"
+expect 1 'compressed' "$translate" "$work/run" --input "$work/in.gz"
+cp "$work/in" "$work/both"
+expect 1 'both input and output' "$translate" "$work/run" --input "$work/both" --output "$work/both"
+same_files "$work/in" "$work/both" "a refused translation changed its input"
 
 : | "$translate" "$work/run" >"$work/none" || fail "no lines in is a failure"
 [ ! -s "$work/none" ] || fail "lines out for no lines in"

@@ -37,7 +37,7 @@ static int copied(const int *words, int count, int place) { return (void)count, 
 static int reversed(const int *words, int count, int place) { return words[count - 1 - place]; }
 
 static Batch make_batch(const ModelConfig *config, TargetWord *task, int sentences, uint64_t seed) {
-    int length[BATCH];
+    int length[BATCH] = {0};
     Rng rng = {hash64(seed)};
     for (int s = 0; s < sentences; s++) length[s] = 2 + (int)rng_below(&rng, LONGEST);
     Batch b = small_batch(config, sentences, length, length, seed);

@@ -208,7 +208,7 @@ static void test_malformed(void **state) {
 static void test_no_file(void **state) {
     (void)state;
     check_refused(scratch_path("nothing.json"), "No such file");
-    check_refused(scratch_path("."), "it is a directory");
+    check_refused(scratch_path("."), "it is no regular file");
 }
 
 /* Merges as "a b" mean the same. */

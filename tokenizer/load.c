@@ -231,8 +231,8 @@ Tokenizer *tokenizer_load(const char *path, Error *error) {
     Loader l = {.path = path, .error = error};
     struct stat status;
     json_error_t where;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        fail(&l, "it is a directory; name the tokenizer.json in it");
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        fail(&l, "it is no regular file; name the tokenizer.json of a run");
         return NULL;
     }
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
+#include "tokenizer/utf8.h"
 #include "training/trainer.h"
 
 static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
@@ -64,6 +65,31 @@ static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
         return error_set(error, "%s: no pair is left to validate on; raise [data] max_length or check the files",
                          d->valid_source);
     return true;
+}
+
+/* What reading changed, once a file. */
+static void note_changes(Trainer *t, const char *path, const Lines *lines) {
+    size_t broken = 0, first = 0;
+    for (size_t i = lines->count; i-- > 0;)
+        if (!utf8_valid(lines->line[i].text, lines->line[i].length)) {
+            first = i + 1;
+            broken++;
+        }
+    if (lines->had_bom) log_line(&t->log, "note       %s: the byte order mark at its start is dropped", path);
+    if (lines->had_cr) log_line(&t->log, "note       %s: carriage returns at line ends are dropped", path);
+    if (broken > 0)
+        log_line(&t->log,
+                 "note       %s:%zu: not UTF-8 (%zu such lines); what is wrong is read as U+FFFD; convert the file "
+                 "with iconv",
+                 path, first, broken);
+}
+
+static void note_all(Trainer *t, const ParallelText *text) {
+    const ConfigData *d = &t->config.data;
+    note_changes(t, d->train_source, &text->source);
+    note_changes(t, d->train_target, &text->target);
+    note_changes(t, d->valid_source, &t->valid_text.source);
+    note_changes(t, d->valid_target, &t->valid_text.target);
 }
 
 static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
@@ -140,9 +166,15 @@ static bool apply_saved_config(Trainer *t, Error *error) {
 /* config.ini is written last: what was refused must not change the run. */
 static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
     bool resumes = run_directory_has_state(&t->run);
+    if (!resumes && trainer_has_model(t))
+        return error_set(error,
+                         "%s: holds a model but no state to go on from; use --fresh, which moves it aside, or "
+                         "another [output] dir",
+                         t->run.path);
     if (resumes && !apply_saved_config(t, error)) return false;
     if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
     if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
+    note_all(t, text);
     if (!get_tokenizers(t, text, resumes, error) || !get_corpora(t, text, error)) return false;
     make_model(t);
     print_plan(t);

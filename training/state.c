@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
@@ -71,7 +72,6 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "best_update", &s->best_update);
     field_int(f, "stalled", &s->stalled);
     field_integer(f, "validated", &s->validated);
-    field_int(f, "bad_in_a_row", &s->bad_in_a_row);
     field_double(f, "window_objective", &s->window.loss.objective);
     field_double(f, "window_nll", &s->window.loss.nll);
     field_integer(f, "window_target_tokens", &s->window.loss.tokens);
@@ -100,6 +100,13 @@ static void tensors(SafetensorsTensor out[3], const Trainer *t) {
                                      .data = data[i]};
 }
 
+bool trainer_has_model(const Trainer *t) {
+    char *path = run_path(t->run.path, RUN_MODEL);
+    bool there = file_exists(path);
+    memory_free(path);
+    return there;
+}
+
 bool trainer_save_model(Trainer *t, Error *error) {
     char *path = run_path(t->run.path, RUN_MODEL);
     bool good = weights_save(path, t->slab, &t->table, weights_vocabulary(t->source, t->target), error);
@@ -119,8 +126,8 @@ bool trainer_save(Trainer *t, Error *error) {
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
     tensors(tensor, t);
-    if (t->state.validated == 0 && !trainer_save_model(t, error)) return false; /* the last, for want of a best */
-    return run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error);
+    if (!run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error)) return false;
+    return t->state.validated > 0 || trainer_save_model(t, error); /* the last, for want of a best */
 }
 
 static bool must_equal(const Safetensors *file, const char *key, const char *now, const char *remedy, Error *error) {
@@ -143,7 +150,8 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
         return false;
     Fields f = {.loading = true, .file = file, .error = error, .good = true};
     all_fields(&f, t);
-    if (f.good && (t->batcher.next < 0 || t->batcher.next >= t->train.pairs || t->batcher.epoch < 0))
+    if (f.good &&
+        (t->batcher.next < 0 || t->batcher.next >= t->train.pairs || t->batcher.epoch < 0 || t->state.update < 0))
         return error_set(error, "%s: its place in the corpus, pair %d of epoch %d, does not exist; use --fresh",
                          file->path, t->batcher.next, t->batcher.epoch + 1);
     return f.good;

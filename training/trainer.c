@@ -13,12 +13,15 @@ static volatile sig_atomic_t caught;
 /* The first signal asks to save and stop; SA_RESETHAND makes a second one kill at once. */
 static void catch_signal(int signal_number) { caught = signal_number; }
 
+/* A signal that our parent had us ignore (nohup, a background job of a script) stays ignored. */
 static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* the reader of our messages may be gone; the run is not */
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
 }
 
 int trainer_signal(void) { return caught; }
@@ -141,6 +144,7 @@ static bool advance(Trainer *t, bool *saved, Error *error) {
     bool finite = trainer_step(t, &r);
     t->state.seconds += seconds = clock_seconds() - start;
     if (!(finite ? count_update(t, &r, seconds, error) : bad_update(t, &r, error))) return false;
+    if (!finite) return true; /* nothing is validated or saved until an update is good again */
     if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !trainer_validate(t, error)) return false;
     *saved = due(t->config.output.save_every, t, r.epoch_ended);
     return !*saved || trainer_save(t, error);
@@ -158,6 +162,12 @@ static bool validate_last(Trainer *t, Error *error) {
     return trainer_save(t, error);
 }
 
+static TrainEnd end_in_bad_updates(Trainer *t, Error *error) {
+    error_set(error, "%s: the last %d updates were not finite and are not saved; lower [train] lr and run again",
+              t->run.path, t->state.bad_in_a_row);
+    return TRAIN_FAILED;
+}
+
 TrainEnd trainer_run(Trainer *t, Error *error) {
     catch_signals();
     TrainEnd end = limit_reached(t);
@@ -166,7 +176,9 @@ TrainEnd trainer_run(Trainer *t, Error *error) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
+    if (t->state.bad_in_a_row > 0) return end_in_bad_updates(t, error);
     if (!saved && !trainer_save(t, error)) return TRAIN_FAILED;
+    if (!trainer_has_model(t) && !trainer_save_model(t, error)) return TRAIN_FAILED;
     bool validated = t->valid.pairs == 0 || t->state.validated == t->state.update;
     if (!caught && !validated && !validate_last(t, error)) return TRAIN_FAILED;
     return caught ? TRAIN_SIGNAL : end;

@@ -90,6 +90,8 @@ bool trainer_validate(Trainer *t, Error *error);
 bool trainer_save(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
 
+bool trainer_has_model(const Trainer *t);
+
 /* Writes model.safetensors from the current parameters. */
 bool trainer_save_model(Trainer *t, Error *error);
 

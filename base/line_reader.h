@@ -1,0 +1,28 @@
+/* Lines from a descriptor as they come, for programs that answer while their input is still open.
+ *
+ * The same lines as base/lines.h: only \n ends one, a trailing \r and a byte order mark at the start are dropped. */
+#ifndef BASE_LINE_READER_H
+#define BASE_LINE_READER_H
+
+#include <stdbool.h>
+
+#include "base/lines.h"
+
+typedef struct LineReader {
+    int descriptor;
+    char *bytes; /* [capacity]; start .. end-1 are read but not given out */
+    size_t start, end, capacity;
+    bool started, finished; /* some bytes have come; no more will */
+    int failure;            /* errno of a failed read, or 0 */
+} LineReader;
+
+void line_reader_init(LineReader *r, int descriptor);
+void line_reader_free(LineReader *r);
+
+/* Waits for the next line, without its end; it is valid until the next call. False at the end, or after a failure. */
+bool line_reader_next(LineReader *r, Line *line);
+
+/* Is more input here already, or its end? If not, line_reader_next would wait. */
+bool line_reader_ready(const LineReader *r);
+
+#endif
