@@ -16,28 +16,23 @@ void decoder_layer_bind(DecoderLayer *p, ParamBinder *binder, const ModelConfig 
 void decoder_layer_forward(real *y, DecoderLayerActs *a, const real *x, const real *memory, const DecoderLayer *p,
                            int N, int M, const DecoderSpans *spans, const Dropout *drop, int layer, Arena *acts) {
     int D = p->ffn.fc1.in;
-    DropoutSite self_weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
-    DropoutSite after_self = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
-    DropoutSite cross_weights = dropout_site(drop, layer, DROPOUT_CROSS_WEIGHTS);
-    DropoutSite after_cross = dropout_site(drop, layer, DROPOUT_CROSS_RESIDUAL);
-    DropoutSite inner = dropout_site(drop, layer, DROPOUT_FFN_INNER);
-    DropoutSite after_ffn = dropout_site(drop, layer, DROPOUT_FFN_RESIDUAL);
+    DropoutSites at = dropout_sites(drop, layer);
     real *f = arena_reals(acts, "sublayer output", N, D);
     real *u = arena_reals(acts, "after self-attention", N, D);
     real *w = arena_reals(acts, "after cross-attention", N, D);
 
     const real *in = residual_enter(&a->self_attn_residual, x, &p->self_attn_residual, N, acts);
-    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, &spans->self, &self_weights, acts); /* 1 */
-    residual_leave(u, &a->self_attn_residual, x, f, &p->self_attn_residual, N, &after_self, acts);
+    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, &spans->self, &at.self_weights, acts); /* 1 */
+    residual_leave(u, &a->self_attn_residual, x, f, &p->self_attn_residual, N, &at.after_self, acts);
 
     in = residual_enter(&a->encoder_attn_residual, u, &p->encoder_attn_residual, N, acts);
-    attention_forward(f, &a->encoder_attn, in, memory, &p->encoder_attn, N, M, &spans->cross, &cross_weights,
+    attention_forward(f, &a->encoder_attn, in, memory, &p->encoder_attn, N, M, &spans->cross, &at.cross_weights,
                       acts); /* 2 */
-    residual_leave(w, &a->encoder_attn_residual, u, f, &p->encoder_attn_residual, N, &after_cross, acts);
+    residual_leave(w, &a->encoder_attn_residual, u, f, &p->encoder_attn_residual, N, &at.after_cross, acts);
 
     in = residual_enter(&a->ffn_residual, w, &p->ffn_residual, N, acts);
-    feedforward_forward(f, &a->ffn, in, &p->ffn, N, &inner, acts); /* 3 */
-    residual_leave(y, &a->ffn_residual, w, f, &p->ffn_residual, N, &after_ffn, acts);
+    feedforward_forward(f, &a->ffn, in, &p->ffn, N, &at.inner, acts); /* 3 */
+    residual_leave(y, &a->ffn_residual, w, f, &p->ffn_residual, N, &at.after_ffn, acts);
 }
 
 /* Forward     u = residual(x, self_attn),  w = residual(u, encoder_attn over memory),  y = residual(w, ffn)
@@ -49,12 +44,7 @@ void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const rea
                             const DecoderLayer *p, int N, int M, const DecoderSpans *spans, const Dropout *drop,
                             int layer, Arena *scratch) {
     int D = p->ffn.fc1.in, D_enc = p->encoder_attn.k_proj.in;
-    DropoutSite self_weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
-    DropoutSite after_self = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
-    DropoutSite cross_weights = dropout_site(drop, layer, DROPOUT_CROSS_WEIGHTS);
-    DropoutSite after_cross = dropout_site(drop, layer, DROPOUT_CROSS_RESIDUAL);
-    DropoutSite inner = dropout_site(drop, layer, DROPOUT_FFN_INNER);
-    DropoutSite after_ffn = dropout_site(drop, layer, DROPOUT_FFN_RESIDUAL);
+    DropoutSites at = dropout_sites(drop, layer);
     ArenaMark mark = arena_mark(scratch);
     real *df = arena_reals(scratch, "sublayer output", N, D);
     real *din = arena_reals(scratch, "sublayer input", N, D);
@@ -62,22 +52,23 @@ void decoder_layer_backward(real *dx, real *dmemory, DecoderLayer *dp, const rea
     real *dw = arena_reals(scratch, "after cross-attention", N, D);
     real *dmemory_here = arena_reals(scratch, "memory", M, D_enc);
 
-    residual_leave_backward(dw, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N, &after_ffn); /* 3 */
-    feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &inner, scratch);
+    residual_leave_backward(dw, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N,
+                            &at.after_ffn); /* 3 */
+    feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &at.inner, scratch);
     residual_enter_backward(dw, din, &dp->ffn_residual, &a->ffn_residual, &p->ffn_residual, N);
 
     residual_leave_backward(du, df, &dp->encoder_attn_residual, dw, &a->encoder_attn_residual,
-                            &p->encoder_attn_residual, N, &after_cross); /* 2 */
+                            &p->encoder_attn_residual, N, &at.after_cross); /* 2 */
     attention_backward(din, dmemory_here, &dp->encoder_attn, df, &a->encoder_attn, &p->encoder_attn, N, M,
-                       &spans->cross, &cross_weights, scratch);
+                       &spans->cross, &at.cross_weights, scratch);
     for (int m = 0; m < M; m++) vec_add(dmemory + (size_t)m * D_enc, dmemory_here + (size_t)m * D_enc, D_enc);
     residual_enter_backward(du, din, &dp->encoder_attn_residual, &a->encoder_attn_residual, &p->encoder_attn_residual,
                             N);
 
     residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual, &p->self_attn_residual, N,
-                            &after_self); /* 1 */
-    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, &spans->self, &self_weights,
-                       scratch);
+                            &at.after_self); /* 1 */
+    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, &spans->self,
+                       &at.self_weights, scratch);
     residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual, N);
     arena_release(scratch, mark);
 }

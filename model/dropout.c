@@ -42,6 +42,15 @@ DropoutSite dropout_site(const Dropout *dropout, int layer, DropoutPlace place) 
                          .scale = (real)(1 / (1 - rate))};
 }
 
+DropoutSites dropout_sites(const Dropout *dropout, int layer) {
+    return (DropoutSites){.self_weights = dropout_site(dropout, layer, DROPOUT_SELF_WEIGHTS),
+                          .after_self = dropout_site(dropout, layer, DROPOUT_SELF_RESIDUAL),
+                          .cross_weights = dropout_site(dropout, layer, DROPOUT_CROSS_WEIGHTS),
+                          .after_cross = dropout_site(dropout, layer, DROPOUT_CROSS_RESIDUAL),
+                          .inner = dropout_site(dropout, layer, DROPOUT_FFN_INNER),
+                          .after_ffn = dropout_site(dropout, layer, DROPOUT_FFN_RESIDUAL)};
+}
+
 /* Element f of a row is kept when a hash of f, keyed by the row's 64 bits, reaches the threshold. */
 static void dropout_row(real *y, const real *x, int F, uint64_t key, const DropoutSite *site) {
     uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32), threshold = site->threshold;

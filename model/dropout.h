@@ -51,6 +51,13 @@ Dropout dropout_draw(const DropoutDraw *draw, const DropoutRates *rates, int sid
 
 DropoutSite dropout_site(const Dropout *dropout, int layer, DropoutPlace place);
 
+/* All sites of one layer (an encoder layer has no cross-attention). */
+typedef struct DropoutSites {
+    DropoutSite self_weights, after_self, cross_weights, after_cross, inner, after_ffn;
+} DropoutSites;
+
+DropoutSites dropout_sites(const Dropout *dropout, int layer);
+
 static inline int dropout_is_on(const DropoutSite *site) { return site->row_key != NULL && site->threshold > 0; }
 
 /* y_nf = x_nf / keep where kept, else 0. y may be x. */

@@ -11,20 +11,17 @@ void encoder_layer_bind(EncoderLayer *p, ParamBinder *binder, const ModelConfig 
 void encoder_layer_forward(real *y, EncoderLayerActs *a, const real *x, const EncoderLayer *p, int N,
                            const AttentionSpans *spans, const Dropout *drop, int layer, Arena *acts) {
     int D = p->ffn.fc1.in;
-    DropoutSite weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
-    DropoutSite after_attn = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
-    DropoutSite inner = dropout_site(drop, layer, DROPOUT_FFN_INNER);
-    DropoutSite after_ffn = dropout_site(drop, layer, DROPOUT_FFN_RESIDUAL);
+    DropoutSites at = dropout_sites(drop, layer);
     real *f = arena_reals(acts, "sublayer output", N, D);
     real *u = arena_reals(acts, "after self-attention", N, D);
 
     const real *in = residual_enter(&a->self_attn_residual, x, &p->self_attn_residual, N, acts);
-    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, spans, &weights, acts); /* 1 */
-    residual_leave(u, &a->self_attn_residual, x, f, &p->self_attn_residual, N, &after_attn, acts);
+    attention_forward(f, &a->self_attn, in, in, &p->self_attn, N, N, spans, &at.self_weights, acts); /* 1 */
+    residual_leave(u, &a->self_attn_residual, x, f, &p->self_attn_residual, N, &at.after_self, acts);
 
     in = residual_enter(&a->ffn_residual, u, &p->ffn_residual, N, acts);
-    feedforward_forward(f, &a->ffn, in, &p->ffn, N, &inner, acts); /* 2 */
-    residual_leave(y, &a->ffn_residual, u, f, &p->ffn_residual, N, &after_ffn, acts);
+    feedforward_forward(f, &a->ffn, in, &p->ffn, N, &at.inner, acts); /* 2 */
+    residual_leave(y, &a->ffn_residual, u, f, &p->ffn_residual, N, &at.after_ffn, acts);
 }
 
 /* Forward     u = residual(x, self_attn),  y = residual(u, ffn)
@@ -36,22 +33,21 @@ void encoder_layer_backward(real *dx, EncoderLayer *dp, const real *dy, const En
                             const EncoderLayer *p, int N, const AttentionSpans *spans, const Dropout *drop, int layer,
                             Arena *scratch) {
     int D = p->ffn.fc1.in;
-    DropoutSite weights = dropout_site(drop, layer, DROPOUT_SELF_WEIGHTS);
-    DropoutSite after_attn = dropout_site(drop, layer, DROPOUT_SELF_RESIDUAL);
-    DropoutSite inner = dropout_site(drop, layer, DROPOUT_FFN_INNER);
-    DropoutSite after_ffn = dropout_site(drop, layer, DROPOUT_FFN_RESIDUAL);
+    DropoutSites at = dropout_sites(drop, layer);
     ArenaMark mark = arena_mark(scratch);
     real *df = arena_reals(scratch, "sublayer output", N, D);
     real *din = arena_reals(scratch, "sublayer input", N, D);
     real *du = arena_reals(scratch, "after self-attention", N, D);
 
-    residual_leave_backward(du, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N, &after_ffn); /* 2 */
-    feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &inner, scratch);
+    residual_leave_backward(du, df, &dp->ffn_residual, dy, &a->ffn_residual, &p->ffn_residual, N,
+                            &at.after_ffn); /* 2 */
+    feedforward_backward(din, &dp->ffn, df, &a->ffn, &p->ffn, N, &at.inner, scratch);
     residual_enter_backward(du, din, &dp->ffn_residual, &a->ffn_residual, &p->ffn_residual, N);
 
     residual_leave_backward(dx, df, &dp->self_attn_residual, du, &a->self_attn_residual, &p->self_attn_residual, N,
-                            &after_attn); /* 1 */
-    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, spans, &weights, scratch);
+                            &at.after_self); /* 1 */
+    attention_backward(din, NULL, &dp->self_attn, df, &a->self_attn, &p->self_attn, N, N, spans, &at.self_weights,
+                       scratch);
     residual_enter_backward(dx, din, &dp->self_attn_residual, &a->self_attn_residual, &p->self_attn_residual, N);
     arena_release(scratch, mark);
 }
