@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "base/parts.h"
+
 static const real INV_SQRT_2 = (real)0.70710678118654752440, INV_SQRT_2PI = (real)0.39894228040143267794;
 
 static void relu_forward(real *y, const real *x, size_t n) {
@@ -38,12 +40,16 @@ static void gelu_backward(real *dx, const real *dy, const real *x, size_t n) {
 
 void activation_forward(real *y, const real *x, Activation kind, int N, int F) {
     size_t n = (size_t)N * (size_t)F;
+    part_begin(PART_ACTIVATION);
     if (kind == ACTIVATION_RELU) relu_forward(y, x, n);
     if (kind == ACTIVATION_GELU) gelu_forward(y, x, n);
+    part_end();
 }
 
 void activation_backward(real *dx, const real *dy, const real *x, Activation kind, int N, int F) {
     size_t n = (size_t)N * (size_t)F;
+    part_begin(PART_ACTIVATION);
     if (kind == ACTIVATION_RELU) relu_backward(dx, dy, x, n);
     if (kind == ACTIVATION_GELU) gelu_backward(dx, dy, x, n);
+    part_end();
 }

@@ -1,5 +1,6 @@
 #include "model/attention_core.h"
 
+#include "base/parts.h"
 #include "model/softmax.h"
 #include "model/tile.h"
 
@@ -20,6 +21,7 @@ void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRow
                             const AttentionSpans *spans, const DropoutSite *drop, Arena *acts) {
     int K = shape.d_k, Vd = shape.d_v, out_stride = shape.heads * Vd;
     real scale = 1 / sqrt((real)K);
+    part_begin(PART_ATTENTION);
     size_t total = 0;
     for (int s = 0; s < spans->count; s++) total += weights_size(&spans->span[s], shape.heads);
     *a = (AttentionCoreActs){q, k, v, arena_reals(acts, "attention weights", 1, total)};
@@ -45,6 +47,7 @@ void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRow
         }
         arena_release(acts, mark);
     }
+    part_end();
 }
 
 /* Forward     S_ij = sum_c Q_ic K_jc,  A_ij = softmax_j(S_ij / sqrt K) over visible j,  A'_ij = m_ij A_ij,
@@ -60,6 +63,7 @@ void attention_core_backward(HeadRowsGrad dq, HeadRowsGrad dk, HeadRowsGrad dv, 
                              const DropoutSite *drop, Arena *scratch) {
     int K = shape.d_k, Vd = shape.d_v, out_stride = shape.heads * Vd;
     real scale = 1 / sqrt((real)K);
+    part_begin(PART_ATTENTION);
     const real *A = a->weights;
     for (int s = 0; s < spans->count; s++) {
         const AttentionSpan *sp = &spans->span[s];
@@ -88,4 +92,5 @@ void attention_core_backward(HeadRowsGrad dq, HeadRowsGrad dk, HeadRowsGrad dv, 
         }
         arena_release(scratch, mark);
     }
+    part_end();
 }

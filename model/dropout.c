@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/parts.h"
 #include "base/rng.h"
 
 Dropout dropout_draw(const DropoutDraw *draw, const DropoutRates *rates, int side, const Packed *rows,
@@ -67,8 +68,10 @@ void dropout_forward(real *y, const real *x, int N, int F, const DropoutSite *si
         if (y != x) memcpy(y, x, (size_t)N * (size_t)F * sizeof(real));
         return;
     }
+    part_begin(PART_DROPOUT);
     for (int n = 0; n < N; n++)
         dropout_row(y + (size_t)n * F, x + (size_t)n * F, F, hash64(site->row_key[n] ^ site->place), site);
+    part_end();
 }
 
 /* Forward     y_nf = m_nf x_nf,  m_nf = 0 or 1/keep, independent of x

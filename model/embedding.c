@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parts.h"
 
 void positions_init(Positions *p, int rows, int width) {
     *p = (Positions){rows, width, memory_alloc((size_t)rows * (size_t)width, sizeof(real), "position table")};
@@ -27,6 +28,7 @@ void embedding_forward(real *x, const int *ids, const Packed *rows, int first, c
                        const Positions *positions) {
     int D = p->width;
     real scale = sqrt((real)D);
+    part_begin(PART_EMBEDDING);
     for (int s = 0; s < rows->sentences; s++) {
         for (int n = rows->offset[s]; n < rows->offset[s + 1]; n++) {
             real *x_n = x + (size_t)n * D;
@@ -39,6 +41,7 @@ void embedding_forward(real *x, const int *ids, const Packed *rows, int first, c
             for (int d = 0; d < D; d++) x_n[d] += scale * E_n[d];
         }
     }
+    part_end();
 }
 
 /* Forward     x_nd = sqrt(D) E[id_n]_d + position_nd
@@ -49,9 +52,11 @@ void embedding_forward(real *x, const int *ids, const Packed *rows, int first, c
 void embedding_backward(Embedding *dp, const real *dx, const int *ids, int N) {
     int D = dp->width;
     real scale = sqrt((real)D);
+    part_begin(PART_EMBEDDING);
     for (int n = 0; n < N; n++) {
         real *dE_n = dp->E + (size_t)ids[n] * D;
         const real *dx_n = dx + (size_t)n * D;
         for (int d = 0; d < D; d++) dE_n[d] += scale * dx_n[d];
     }
+    part_end();
 }

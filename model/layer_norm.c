@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/parts.h"
+
 static const real EPS = (real)1e-5;
 
 void layer_norm_bind(LayerNorm *p, ParamBinder *binder, const char *name, int width) {
@@ -16,6 +18,7 @@ void layer_norm_bind(LayerNorm *p, ParamBinder *binder, const char *name, int wi
 void layer_norm_forward(real *y, LayerNormActs *a, const real *x, const LayerNorm *p, int N, Arena *acts) {
     int D = p->width;
     const real *weight = p->weight, *bias = p->bias;
+    part_begin(PART_NORM);
     if (a != NULL) {
         a->x = x;
         a->mean = arena_reals(acts, "mean", N, 1);
@@ -39,6 +42,7 @@ void layer_norm_forward(real *y, LayerNormActs *a, const real *x, const LayerNor
             a->rstd[n] = rstd;
         }
     }
+    part_end();
 }
 
 /* Forward     xhat_d = (x_d - mean) rstd,  y_d = w_d xhat_d + b_d;  mean and rstd are functions of x
@@ -54,6 +58,7 @@ void layer_norm_backward(real *dx, LayerNorm *dp, const real *dy, const LayerNor
     int D = p->width;
     const real *weight = p->weight;
     real *dweight = dp->weight, *dbias = dp->bias;
+    part_begin(PART_NORM);
     for (int n = 0; n < N; n++) {
         const real *x_n = a->x + (size_t)n * D, *dy_n = dy + (size_t)n * D;
         real *dx_n = dx + (size_t)n * D;
@@ -73,4 +78,5 @@ void layer_norm_backward(real *dx, LayerNorm *dp, const real *dy, const LayerNor
             dx_n[d] = rstd * (g - g_mean - xhat * g_xhat_mean);
         }
     }
+    part_end();
 }

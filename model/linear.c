@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/parts.h"
 #include "base/vec.h"
 #include "model/matmul.h"
 
@@ -15,8 +16,10 @@ void linear_bind(Linear *p, ParamBinder *binder, const char *name, int in, int o
 }
 
 void linear_forward(real *y, const real *x, const Linear *p, int N) {
-    matmul_nt(y, x, p->W, N, p->out, p->in);                                           /* 1  y = x W' */
+    matmul_nt(y, x, p->W, N, p->out, p->in); /* 1  y = x W' */
+    part_begin(PART_ACTIVATION);
     for (int n = 0; p->b && n < N; n++) vec_add(y + (size_t)n * p->out, p->b, p->out); /* 2  y_n += b   */
+    part_end();
 }
 
 /* Forward     y_no = sum_i x_ni W_oi + b_o
@@ -26,7 +29,9 @@ void linear_forward(real *y, const real *x, const Linear *p, int N) {
  *             b_o likewise, with factor 1:                   db_o  = sum_n dy_no
  * Saved       x, by the caller. */
 void linear_backward(real *dx, Linear *dp, const real *dy, const real *x, const Linear *p, int N) {
+    part_begin(PART_ACTIVATION);
     for (int n = 0; p->b && n < N; n++) vec_add(dp->b, dy + (size_t)n * p->out, p->out); /* 2 */
-    matmul_tn_add(dp->W, dy, x, p->out, p->in, N);                                       /* 1 */
-    if (dx != NULL) matmul_nn(dx, dy, p->W, N, p->in, p->out);                           /* 1 */
+    part_end();
+    matmul_tn_add(dp->W, dy, x, p->out, p->in, N);             /* 1 */
+    if (dx != NULL) matmul_nn(dx, dy, p->W, N, p->in, p->out); /* 1 */
 }

@@ -1,10 +1,12 @@
 #include "model/loss.h"
 
+#include "base/parts.h"
 #include "base/vec.h"
 
 void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h, const int *targets,
                   const Linear *output, double smoothing, int C) {
     int V = output->out;
+    part_begin(PART_LOSS);
     linear_forward(e, h, output, C); /* 1  z = h W' */
     for (int n = 0; n < C; n++) {
         real *z_n = e + (size_t)n * V;
@@ -19,6 +21,7 @@ void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, con
         sums->objective += (1 - smoothing) * nll + smoothing * (log_sum - z_mean);
     }
     sums->tokens += C;
+    part_end();
 }
 
 /* Forward     l = -(1-eps) log p_t - eps/V sum_v log p_v,  log p_v = z_v - log sum_w exp z_w,  z = h W'
@@ -31,6 +34,7 @@ void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, 
                    const Linear *output, double smoothing, double scale, int C) {
     int V = output->out;
     real uniform = (real)(scale * smoothing / V);
+    part_begin(PART_LOSS);
     for (int n = 0; n < C; n++) { /* 3, 2 */
         real *dz_n = e + (size_t)n * V;
         real factor = (real)scale * inverse_sum[n];
@@ -39,4 +43,5 @@ void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, 
         dz_n[targets[n]] -= (real)(scale * (1 - smoothing));
     }
     linear_backward(dh, doutput, e, h, output, C); /* 1 */
+    part_end();
 }

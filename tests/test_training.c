@@ -107,7 +107,7 @@ static void test_bad_updates(void **state) {
     assert_false(trainer_step(&t, &r));
     assert_int_equal(t.state.update, 1);
     assert_int_equal(t.adam.updates, 0);
-    assert_true(r.pairs > 0 && r.first_line >= 1 && r.first_line <= 60);
+    assert_true(r.drawn.pairs > 0 && r.first_line >= 1 && r.first_line <= 60);
     assert_int_equal(trainer_run(&t, &error), TRAIN_FAILED);
     assert_non_null(strstr(error.text, "4 updates in a row were not finite"));
     assert_int_equal(t.state.update, 5);

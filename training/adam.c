@@ -1,6 +1,7 @@
 #include "training/adam.h"
 
 #include "base/memory.h"
+#include "base/parts.h"
 
 void adam_init(Adam *a, size_t size, double beta1, double beta2, double eps) {
     *a = (Adam){.beta1 = beta1, .beta2 = beta2, .eps = eps, .size = size};
@@ -23,11 +24,16 @@ void adam_update(real *p, Adam *a, const real *gradient, double factor, double l
     real v_correct = (real)(1 / (1 - pow(a->beta2, (double)a->updates))); /* vhat = v_correct v */
     real *m = a->m, *v = a->v;
     int64_t size = (int64_t)a->size;
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < size; i++) {
-        real g = scale * gradient[i];
-        m[i] = b1 * m[i] + m_rest * g;
-        v[i] = b2 * v[i] + v_rest * g * g;
-        p[i] -= m_step * m[i] / (sqrt(v_correct * v[i]) + eps);
+#pragma omp parallel num_threads(threads)
+    {
+        part_begin(PART_ADAM);
+#pragma omp for simd schedule(static)
+        for (int64_t i = 0; i < size; i++) {
+            real g = scale * gradient[i];
+            m[i] = b1 * m[i] + m_rest * g;
+            v[i] = b2 * v[i] + v_rest * g * g;
+            p[i] -= m_step * m[i] / (sqrt(v_correct * v[i]) + eps);
+        }
+        part_end();
     }
 }

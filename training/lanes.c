@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parts.h"
 #include "base/vec.h"
 
 enum { BLOCK = 1 << 14 }; /* reals; fixed, so that partial sums do not depend on the number of threads */
@@ -36,12 +37,18 @@ LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transfor
     double scale = 1 / (double)tokens;
     LossSums *sums = memory_alloc((size_t)pieces, sizeof *sums, "loss of pieces"), total = {0};
 
-#pragma omp parallel for num_threads(l->threads) schedule(static, 1)
-    for (int lane = 0; lane < l->lanes; lane++) {
-        memset(l->slab[lane], 0, l->size * sizeof(real));
-        for (int i = lane; i < pieces; i += l->lanes)
-            sums[i] = transformer_gradient(&l->gradient[lane], &piece[i], p, t, smoothing, scale, draw,
-                                           &l->arena[omp_get_thread_num()]);
+#pragma omp parallel num_threads(l->threads)
+    {
+#pragma omp for schedule(static, 1) nowait
+        for (int lane = 0; lane < l->lanes; lane++) {
+            memset(l->slab[lane], 0, l->size * sizeof(real));
+            for (int i = lane; i < pieces; i += l->lanes)
+                sums[i] = transformer_gradient(&l->gradient[lane], &piece[i], p, t, smoothing, scale, draw,
+                                               &l->arena[omp_get_thread_num()]);
+        }
+        part_begin(PART_WAIT);
+#pragma omp barrier
+        part_end();
     }
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
     memory_free(sums);
@@ -51,12 +58,17 @@ LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transfor
 double lanes_sum(Lanes *l) {
     int64_t size = (int64_t)l->size, blocks = (size + BLOCK - 1) / BLOCK;
     double *squares = memory_alloc((size_t)blocks, sizeof *squares, "partial sums of the gradient norm"), total = 0;
-#pragma omp parallel for num_threads(l->threads) schedule(static)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t start = i * BLOCK;
-        int n = (int)(size - start < BLOCK ? size - start : BLOCK);
-        for (int lane = 1; lane < l->lanes; lane++) vec_add(l->slab[0] + start, l->slab[lane] + start, n);
-        squares[i] = vec_sum_squares(l->slab[0] + start, n);
+#pragma omp parallel num_threads(l->threads)
+    {
+        part_begin(PART_SUM);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < blocks; i++) {
+            int64_t start = i * BLOCK;
+            int n = (int)(size - start < BLOCK ? size - start : BLOCK);
+            for (int lane = 1; lane < l->lanes; lane++) vec_add(l->slab[0] + start, l->slab[lane] + start, n);
+            squares[i] = vec_sum_squares(l->slab[0] + start, n);
+        }
+        part_end();
     }
     for (int64_t i = 0; i < blocks; i++) total += squares[i];
     memory_free(squares);

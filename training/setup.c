@@ -101,9 +101,9 @@ static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
     return false;
 }
 
-static void make_model(Trainer *t) {
+void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     const ConfigTrain *c = &t->config.train;
-    ModelConfig m = weights_model_config(&t->config, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
+    ModelConfig m = weights_model_config(&t->config, source_vocab, target_vocab);
     t->table = transformer_table(&m);
     t->slab =
         memory_alloc(t->table.total, sizeof(real), "parameters (lower [model] d_model or [tokenizer] vocab_size)");
@@ -176,7 +176,7 @@ static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
     if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
     note_all(t, text);
     if (!get_tokenizers(t, text, resumes, error) || !get_corpora(t, text, error)) return false;
-    make_model(t);
+    trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
     print_plan(t);
     if (resumes && !trainer_resume(t, error)) return false;
     return write_config(t, error) && run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source),

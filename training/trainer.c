@@ -33,8 +33,7 @@ bool trainer_step(Trainer *t, StepResult *r) {
         batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
     t->state.update++;
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
-    *r = (StepResult){.source_tokens = u.source_tokens,
-                      .pairs = u.pairs,
+    *r = (StepResult){.drawn = u,
                       .lr = schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update),
                       .first_line = u.piece[0].index[0] + 1,
                       .epoch_ended = batcher_at_epoch_start(&t->batcher)};
@@ -117,7 +116,7 @@ static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
     t->state.bad_in_a_row++;
     log_line(&t->log,
              "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64 " of %s",
-             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->pairs, r->first_line,
+             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->drawn.pairs, r->first_line,
              t->config.data.train_source);
     if (t->state.bad_in_a_row < most) return true;
     return error_set(error,
@@ -131,7 +130,7 @@ static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
 static bool count_update(Trainer *t, const StepResult *r, double seconds, Error *error) {
     t->state.bad_in_a_row = 0;
     t->state.window.seconds += seconds;
-    t->state.window.source_tokens += r->source_tokens;
+    t->state.window.source_tokens += r->drawn.source_tokens;
     loss_add(&t->state.window.loss, r->loss);
     show_progress(t, r);
     return t->state.update % t->config.output.log_every != 0 || log_window(t, r, error);

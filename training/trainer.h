@@ -55,6 +55,10 @@ typedef struct Trainer {
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error);
 void trainer_close(Trainer *t);
 
+/* The part of it that needs no run directory: parameters, gradients, optimizer and batches for t->config, t->train and
+ * the sizes of the vocabularies. */
+void trainer_make_model(Trainer *t, int source_vocab, int target_vocab);
+
 typedef enum TrainEnd {
     TRAIN_GOES_ON,
     TRAIN_EPOCHS,
@@ -74,9 +78,8 @@ int trainer_signal(void);
 /* One update. Its loss sums and gradient norm (before clipping); false if one is not finite: then it was skipped. */
 typedef struct StepResult {
     LossSums loss;
-    int64_t source_tokens;
     double grad_norm, lr;
-    int pairs;
+    Update drawn;       /* its pieces, until the next update */
     int64_t first_line; /* of the corpus files, from 1, of its first pair */
     bool epoch_ended;
 } StepResult;

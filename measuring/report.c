@@ -1,0 +1,90 @@
+#include "measuring/report.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cpu.h"
+#include "base/version.h"
+#include "measuring/sgemm.h"
+#include "model/matmul.h"
+
+static const char *const PART_NAMES[PARTS + 1] = {[PART_GEMM] = "products of encoder and decoder",
+                                                  [PART_ATTENTION] = "attention core",
+                                                  [PART_NORM] = "layer norm and residual",
+                                                  [PART_ACTIVATION] = "activations and bias",
+                                                  [PART_DROPOUT] = "dropout",
+                                                  [PART_EMBEDDING] = "embedding",
+                                                  [PART_LOSS] = "output layer and loss",
+                                                  [PART_SUM] = "sum of gradients",
+                                                  [PART_ADAM] = "Adam",
+                                                  [PART_WAIT] = "waiting for the slowest lane",
+                                                  [PARTS] = "everything else"};
+
+#define SPREAD(updates, field) update_times_spread(updates, offsetof(UpdateTime, field))
+
+static void print_spread(const char *name, Spread s, double unit, int digits) {
+    printf("  %-36s median %9.*f   best %9.*f   worst %9.*f\n", name, digits, s.median * unit, digits, s.most * unit,
+           digits, s.least * unit);
+}
+
+static void print_parts(const UpdateTimes *u) {
+    printf("\nAn update, in milliseconds (mean over updates and threads)\n");
+    for (int p = 0; p <= PARTS; p++)
+        printf("  %-36s %9.2f  %5.1f%%\n", PART_NAMES[p], 1e3 * u->parts[p] / u->count, 100 * u->parts[p] / u->seconds);
+    printf("  %-36s %9.2f\n", "all", 1e3 * u->seconds / u->count);
+}
+
+void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
+    const ModelConfig *c = &t->model.config;
+    printf("%s, %d threads, BLAS kernel %s\n", cpu_name(), m->threads, matmul_kernel_name());
+    printf("  sgemm of %d cubed: %.1f GF/s on one thread, %.1f GF/s on all (a serial product on each)\n", SGEMM_PEAK,
+           m->sgemm_one * 1e-9, m->sgemm_all * 1e-9);
+    printf("\n%d+%d layers, width %d+%d, %d heads, feed-forward %d, vocabulary %d+%d: %zu parameters\n",
+           c->encoder_layers, c->decoder_layers, c->encoder_width, c->decoder_width, c->heads, c->ffn_dim,
+           c->source_vocab, c->target_vocab, t->table.total);
+    printf("Training, %d updates of about %d target tokens on %d lanes\n", u->count,
+           t->config.train.batch_tokens * t->config.train.accumulate, t->config.train.lanes);
+    print_spread("target tokens/s", SPREAD(u, target_tokens_per_s), 1, 0);
+    print_spread("source tokens/s", SPREAD(u, source_tokens_per_s), 1, 0);
+    print_spread("GF/s", SPREAD(u, flops), 1e-9, 1);
+    print_spread("GF/s, attention core counted", SPREAD(u, flops_with_attention), 1e-9, 1);
+    print_spread("share of sgemm beside each update", SPREAD(u, share), 1, 3);
+    print_spread("that sgemm (768 cubed), GF/s", SPREAD(u, yardstick), 1e-9, 1);
+    printf("  %-36s %9.0f MB\n", "peak memory", u->peak_mb);
+    print_parts(u);
+}
+
+static void set(json_t *object, const char *key, double value) { json_object_set_new(object, key, json_real(value)); }
+
+void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
+    json_t *all = json_object(), *parts = json_object();
+    json_object_set_new(all, "version", json_string(TANDEM_VERSION));
+    json_object_set_new(all, "machine", json_string(cpu_name()));
+    json_object_set_new(all, "blas_kernel", json_string(matmul_kernel_name()));
+    json_object_set_new(all, "threads", json_integer(m->threads));
+    json_object_set_new(all, "lanes", json_integer(t->config.train.lanes));
+    json_object_set_new(all, "parameters", json_integer((json_int_t)t->table.total));
+    json_object_set_new(all, "updates", json_integer(u->count));
+    set(all, "sgemm_gflops_one", m->sgemm_one * 1e-9);
+    set(all, "sgemm_gflops_all", m->sgemm_all * 1e-9);
+    set(all, "tgt_tokens_per_s", SPREAD(u, target_tokens_per_s).median);
+    set(all, "tgt_tokens_per_s_best", SPREAD(u, target_tokens_per_s).most);
+    set(all, "src_tokens_per_s", SPREAD(u, source_tokens_per_s).median);
+    set(all, "model_gflops", SPREAD(u, flops).median * 1e-9);
+    set(all, "model_gflops_best", SPREAD(u, flops).most * 1e-9);
+    set(all, "model_gflops_worst", SPREAD(u, flops).least * 1e-9);
+    set(all, "model_gflops_with_attention", SPREAD(u, flops_with_attention).median * 1e-9);
+    set(all, "sgemm_share", SPREAD(u, share).median);
+    set(all, "sgemm_share_best", SPREAD(u, share).most);
+    set(all, "sgemm_share_worst", SPREAD(u, share).least);
+    set(all, "sgemm_gflops_beside", SPREAD(u, yardstick).median * 1e-9);
+    set(all, "peak_mb", u->peak_mb);
+    set(all, "update_seconds", u->seconds / u->count);
+    for (int p = 0; p <= PARTS; p++) set(parts, PART_NAMES[p], u->parts[p] / u->count);
+    json_object_set_new(all, "parts", parts);
+    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    puts(text);
+    free(text);
+    json_decref(all);
+}

@@ -1,0 +1,20 @@
+/* What ./bench prints: text for people, or one JSON object. */
+#ifndef MEASURING_REPORT_H
+#define MEASURING_REPORT_H
+
+#include "measuring/updates.h"
+
+/* The machine and its peaks, in floating-point operations a second. */
+typedef struct MachineReport {
+    int threads;
+    double sgemm_one, sgemm_all;
+} MachineReport;
+
+void report_text(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates);
+
+/* Keys: machine, blas_kernel, threads, sgemm_gflops_one, sgemm_gflops_all, model_gflops, model_gflops_best,
+ * model_gflops_with_attention, sgemm_share, sgemm_share_least, sgemm_share_most, tgt_tokens_per_s, src_tokens_per_s,
+ * peak_mb, update_seconds, parts {name: seconds of the median update's share}. */
+void report_json(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates);
+
+#endif
