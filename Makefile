@@ -25,7 +25,9 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
            -Wvla -Wpointer-arith -Wwrite-strings $(WERROR)
 # No -ffast-math: sums are reordered only where `omp simd reduction` says so. Contraction gives fused multiply-adds;
 # without the other two -f flags gcc 12 vectorises neither sqrt nor the maximum of a row.
-CFLAGS = -std=c11 -D_GNU_SOURCE -O3 -g -march=$(MARCH) -fopenmp -ffp-contract=fast -fno-math-errno \
+# Whole AVX-512 vectors where -march has them (compilers prefer half ones): docs/performance.md. Other targets lack the flag.
+WIDE := $(shell $(CC) -mprefer-vector-width=512 -E -x c /dev/null >/dev/null 2>&1 && echo -mprefer-vector-width=512)
+CFLAGS = -std=c11 -D_GNU_SOURCE -O3 -g -march=$(MARCH) $(WIDE) -fopenmp -ffp-contract=fast -fno-math-errno \
          -fno-trapping-math -I. $(WARNINGS) $(EXTRA)
 LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 
@@ -47,7 +49,7 @@ FLAGS = $(CC) $(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
-FORCE:
+.PHONY: FORCE
 
 $(BUILD)/float/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

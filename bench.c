@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "base/version.h"
+#include "measuring/kernels.h"
 #include "measuring/report.h"
 #include "measuring/sgemm.h"
 #include "measuring/subject.h"
 
 static const char USAGE[] =
     "usage: bench [CONFIG.ini] [--set section.key=value]... [--updates N] [--made-up | --length N] [--json]\n"
+    "       bench --kernels [--json]\n"
     "\n"
     "Measures training updates of the configured model on its corpus, or, without CONFIG.ini, of the Tiny model "
     "(width\n"
@@ -20,6 +22,7 @@ static const char USAGE[] =
     "  --updates N               updates to measure, after two to warm up (default 20)\n"
     "  --made-up                 made-up sentences, as long as those of Multi30k, in the configured vocabulary size\n"
     "  --length N                made-up sentences of N tokens on each side\n"
+    "  --kernels                 the inner loops alone: nanoseconds an element\n"
     "  --json                    prints one JSON object instead of tables\n"
     "  --help, --version\n";
 
@@ -29,6 +32,7 @@ enum {
     OPTION_UPDATES,
     OPTION_MADE_UP,
     OPTION_LENGTH,
+    OPTION_KERNELS,
     OPTION_JSON,
     OPTION_HELP,
     OPTION_VERSION
@@ -39,6 +43,7 @@ static const struct option OPTIONS[] = {{"set", required_argument, NULL, OPTION_
                                         {"updates", required_argument, NULL, OPTION_UPDATES},
                                         {"made-up", no_argument, NULL, OPTION_MADE_UP},
                                         {"length", required_argument, NULL, OPTION_LENGTH},
+                                        {"kernels", no_argument, NULL, OPTION_KERNELS},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"help", no_argument, NULL, OPTION_HELP},
                                         {"version", no_argument, NULL, OPTION_VERSION},
@@ -51,7 +56,7 @@ typedef struct Arguments {
     const char *overrides[MOST_OVERRIDES]; /* [count] */
     int count, updates;
     SubjectText text;
-    bool json;
+    bool kernels, json;
     char threads[64]; /* --threads as an override */
 } Arguments;
 
@@ -97,6 +102,9 @@ static int parse(Arguments *a, int argc, char **argv) {
             if (!number(&a->text.length, "length", optarg, 2, 100000)) return 2;
             a->text.made_up = true;
             break;
+        case OPTION_KERNELS:
+            a->kernels = true;
+            break;
         case OPTION_JSON:
             a->json = true;
             break;
@@ -129,6 +137,11 @@ int main(int argc, char **argv) {
     Arguments a;
     int status = parse(&a, argc, argv);
     if (status >= 0) return status;
+    if (a.kernels) {
+        KernelTime times[MOST_KERNELS];
+        (a.json ? report_kernels_json : report_kernels_text)(times, kernels_measure(times));
+        return 0;
+    }
     Error error = {""};
     Config config;
     Trainer trainer;

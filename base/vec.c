@@ -24,7 +24,9 @@ real vec_max(const real *x, int n) {
         memcpy(lane, x, sizeof lane);
         for (i = LANES; i + LANES <= n; i += LANES)
             for (int j = 0; j < LANES; j++) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-        for (int j = 0; j < LANES; j++) most = lane[j] > most ? lane[j] : most;
+        for (int half = LANES / 2; half > 0; half /= 2)
+            for (int j = 0; j < half; j++) lane[j] = lane[j + half] > lane[j] ? lane[j + half] : lane[j];
+        most = lane[0];
     }
     for (; i < n; i++) most = x[i] > most ? x[i] : most;
     return most;

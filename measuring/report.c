@@ -57,6 +57,13 @@ void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u)
 
 static void set(json_t *object, const char *key, double value) { json_object_set_new(object, key, json_real(value)); }
 
+static void print_json(json_t *all) {
+    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    puts(text);
+    free(text);
+    json_decref(all);
+}
+
 void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
     json_t *all = json_object(), *parts = json_object();
     json_object_set_new(all, "version", json_string(TANDEM_VERSION));
@@ -83,8 +90,25 @@ void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u)
     set(all, "update_seconds", u->seconds / u->count);
     for (int p = 0; p <= PARTS; p++) set(parts, PART_NAMES[p], u->parts[p] / u->count);
     json_object_set_new(all, "parts", parts);
-    char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    puts(text);
-    free(text);
-    json_decref(all);
+    print_json(all);
+}
+
+void report_kernels_text(const KernelTime *times, int count) {
+    printf("One thread, BLAS kernel %s; products: an element is one multiplication and addition\n",
+           matmul_kernel_name());
+    for (int k = 0; k < count; k++)
+        printf("  %-24s %-16s %8.4f ns an element\n", times[k].name, times[k].sizes, times[k].ns);
+}
+
+void report_kernels_json(const KernelTime *times, int count) {
+    json_t *all = json_object(), *list = json_array();
+    for (int k = 0; k < count; k++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "name", json_string(times[k].name));
+        json_object_set_new(one, "sizes", json_string(times[k].sizes));
+        set(one, "ns", times[k].ns);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(all, "kernels", list);
+    print_json(all);
 }

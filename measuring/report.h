@@ -2,6 +2,7 @@
 #ifndef MEASURING_REPORT_H
 #define MEASURING_REPORT_H
 
+#include "measuring/kernels.h"
 #include "measuring/updates.h"
 
 /* The machine and its peaks, in floating-point operations a second. */
@@ -16,5 +17,10 @@ void report_text(const MachineReport *machine, const Trainer *t, const UpdateTim
  * model_gflops_with_attention, sgemm_share, sgemm_share_least, sgemm_share_most, tgt_tokens_per_s, src_tokens_per_s,
  * peak_mb, update_seconds, parts {name: seconds of the median update's share}. */
 void report_json(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates);
+
+void report_kernels_text(const KernelTime *times, int count);
+
+/* {"kernels": [{name, sizes, ns}]} */
+void report_kernels_json(const KernelTime *times, int count);
 
 #endif

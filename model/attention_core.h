@@ -8,6 +8,7 @@
 #define MODEL_ATTENTION_CORE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/real.h"
@@ -42,8 +43,12 @@ typedef struct HeadRowsGrad {
 
 typedef struct AttentionCoreActs {
     HeadRows q, k, v; /* borrowed */
-    real *weights;    /* softmax before dropout: spans one behind the other, in a span [H, n, tile_pad(m)] */
+    real *weights;    /* softmax before dropout, of the spans where attention_is_kept, one behind the other */
 } AttentionCoreActs;
+
+/* Are the weights of the span kept for the backward? Those of long ones are computed again: memory then grows with the
+ * length of a sentence, not with its square. */
+static inline bool attention_is_kept(const AttentionSpan *s) { return (int64_t)s->queries * s->keys <= 128 * 128; }
 
 /* out [rows of Q, H d_v] of stride H d_v. A query that sees no key gets zeros. */
 void attention_core_forward(real *out, AttentionCoreActs *a, HeadRows q, HeadRows k, HeadRows v, AttentionShape shape,

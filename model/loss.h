@@ -7,10 +7,11 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/real.h"
 #include "model/linear.h"
 
-enum { LOSS_CHUNK_ROWS = 256 };
+enum { LOSS_CHUNK_ROWS = 256, LOSS_BLOCK = 512 }; /* rows, and classes: [256,512] floats are half a megabyte */
 
 /* Sums over target tokens, in nats. Kept per piece and added in order. */
 typedef struct LossSums {
@@ -24,14 +25,31 @@ static inline void loss_add(LossSums *sum, LossSums more) {
     sum->tokens += more.tokens;
 }
 
-/* Adds the rows' losses to sums. h [C,D], targets [C]. Leaves exp(z - max z) in e [C,V] and 1 / its row sums in
- * inverse_sum [C], so that p = e inverse_sum. row_nll [C] may be NULL. */
-void loss_forward(LossSums *sums, real *row_nll, real *e, real *inverse_sum, const real *h, const int *targets,
-                  const Linear *output, double smoothing, int C);
+/* Of one row, over the classes so far. */
+typedef struct LossRow {
+    real max, sum; /* the largest logit, and the sum of exp(z - max) */
+    real z_target;
+    double z_sum; /* of all logits; 0 without smoothing */
+} LossRow;
 
-/* Overwrites dh [C,D]; adds to doutput; turns e [C,V] into the gradient of the logits.
+/* What a chunk's forward leaves. The classes go by blocks, each done with while it is in the cache: its exponentials are
+ * relative to the largest logit up to there (the online softmax of Milakov and Gimelshein 2018). */
+typedef struct LossActs {
+    real *e;      /* block behind block, each [C, width of the block]: exp(z - max) */
+    real *max;    /* [blocks, C] */
+    LossRow *row; /* [C] */
+} LossActs;
+
+/* For chunks of up to so many rows. */
+LossActs loss_acts(int rows, int V, Arena *arena);
+
+/* Adds the rows' losses to sums. h [C,D], targets [C]. row_nll [C] may be NULL. The output layer has no bias. */
+void loss_forward(LossSums *sums, real *row_nll, LossActs *a, const real *h, const int *targets, const Linear *output,
+                  double smoothing, int C);
+
+/* Overwrites dh [C,D]; adds to doutput; turns a->e into the gradient of the logits.
  * `scale` multiplies the gradient: 1 / target tokens of the update. */
-void loss_backward(real *dh, Linear *doutput, real *e, const real *inverse_sum, const real *h, const int *targets,
-                   const Linear *output, double smoothing, double scale, int C);
+void loss_backward(real *dh, Linear *doutput, LossActs *a, const real *h, const int *targets, const Linear *output,
+                   double smoothing, double scale, int C);
 
 #endif

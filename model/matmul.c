@@ -23,6 +23,12 @@ void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k) {
     part_end();
 }
 
+void matmul_nn_add(real *C, const real *A, const real *B, int m, int n, int k) {
+    part_begin(PART_GEMM);
+    gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, 1, C, n);
+    part_end();
+}
+
 void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k) {
     part_begin(PART_GEMM);
     gemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, 1, C, n);

@@ -1,7 +1,7 @@
 /* The three products behind every linear layer. Row-major, contiguous. The one place that calls BLAS.
  *
  *   forward            Y  = X W'     matmul_nt
- *   input gradient     dX = dY W     matmul_nn
+ *   input gradient     dX = dY W     matmul_nn, or matmul_nn_add where it is a sum
  *   weight gradient    dW += dY' X   matmul_tn_add */
 #ifndef MODEL_MATMUL_H
 #define MODEL_MATMUL_H
@@ -10,6 +10,7 @@
 
 void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [n,k]' */
 void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [k,n]  */
+void matmul_nn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [m,k]  B [k,n]  */
 void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [k,m]' B [k,n]  */
 
 /* BLAS runs serially inside our lanes: called once by every program that computes. */

@@ -4,8 +4,9 @@
 
 #include "base/real.h"
 
-/* y_j = exp(scale x_j) / sum_l exp(scale x_l) over the first `visible` entries, 0 in the rest of [padded].
- * With none visible all are 0. y may be x. */
+/* y_j = exp(scale x_j) / sum_l exp(scale x_l) over the first `visible` entries, 0 in the rest of [padded], which is a
+ * multiple of TILE_COLS (tile.h).
+ * With none visible all are 0. y may be x, whose hidden entries are not used. */
 void softmax_forward(real *y, const real *x, int visible, int padded, real scale);
 
 /* Overwrites dx [n], which may be dy. Reads dy and the forward's y. */

@@ -15,6 +15,10 @@ static inline int tile_pad(int n) { return (n + TILE_COLS - 1) / TILE_COLS * TIL
  * Each C_ij is summed over k in order, whatever m and n. */
 void tile_matmul(real *C, int ldc, const real *A, int a_row, int a_col, const real *B, int ldb, int m, int n, int k);
 
+/* The same, added to C. */
+void tile_matmul_add(real *C, int ldc, const real *A, int a_row, int a_col, const real *B, int ldb, int m, int n,
+                     int k);
+
 /* T [cols, ldt] = X' for X [rows, cols] of stride ldx; the columns rows .. ldt-1 of T are set to zero. */
 void tile_transpose(real *T, int ldt, const real *X, int ldx, int rows, int cols);
 

@@ -121,16 +121,14 @@ static LossSums loss_over_chunks(real *row_nll, Transformer *dp, real *dhidden, 
                                  const Transformer *p, int N, double smoothing, double scale, Arena *arena) {
     ArenaMark mark = arena_mark(arena);
     int D = p->output.in, most = N < LOSS_CHUNK_ROWS ? N : LOSS_CHUNK_ROWS;
-    real *e = arena_reals(arena, "logits", most, p->output.out);
-    real *inverse_sum = arena_reals(arena, "softmax denominators", most, 1);
+    LossActs a = loss_acts(most, p->output.out, arena);
     LossSums sums = {0};
     for (int n = 0; n < N; n += most) {
         int C = N - n < most ? N - n : most;
         const real *h = hidden + (size_t)n * D;
-        loss_forward(&sums, row_nll ? row_nll + n : NULL, e, inverse_sum, h, targets + n, &p->output, smoothing, C);
+        loss_forward(&sums, row_nll ? row_nll + n : NULL, &a, h, targets + n, &p->output, smoothing, C);
         if (dp != NULL)
-            loss_backward(dhidden + (size_t)n * D, &dp->output, e, inverse_sum, h, targets + n, &p->output, smoothing,
-                          scale, C);
+            loss_backward(dhidden + (size_t)n * D, &dp->output, &a, h, targets + n, &p->output, smoothing, scale, C);
     }
     arena_release(arena, mark);
     return sums;

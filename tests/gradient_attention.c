@@ -73,7 +73,7 @@ static void check_core(const char *name, AttentionShape shape, Lengths lengths, 
 
 static void test_core(void **state) {
     (void)state;
-    AttentionShape one = {1, 4, 4}, two = {2, 3, 5}, three = {3, 5, 2};
+    AttentionShape one = {1, 4, 4}, two = {2, 3, 5}, three = {3, 5, 2}, pair = {2, 1, 2};
     check_core("core, one key", two, (Lengths){{1, 3}, {1, 1}, false}, 0);
     check_core("core, equal lengths", one, (Lengths){{5}, {5}, false}, 0);
     check_core("core, equal lengths, causal", one, (Lengths){{5}, {5}, true}, 0);
@@ -83,6 +83,10 @@ static void test_core(void **state) {
     check_core("core, several tiles, causal", two, (Lengths){{19}, {19}, true}, 0);
     check_core("core, three spans", two, (Lengths){{4, 1, 6}, {3, 5, 17}, false}, 0);
     check_core("core, three spans, causal", three, (Lengths){{4, 1, 6}, {4, 1, 6}, true}, 0);
+    check_core("core, blocks of queries", one, (Lengths){{67, 64}, {5, 3}, false}, 0);
+    check_core("core, blocks of queries, causal", one, (Lengths){{70}, {70}, true}, 0);
+    check_core("core, weights not kept", pair, (Lengths){{3, 130}, {3, 129}, false}, 0);
+    check_core("core, weights not kept, causal", pair, (Lengths){{133, 4}, {133, 4}, true}, 0);
     check_core("core, cached steps", two, (Lengths){{2, 1}, {6, 4}, true}, 0);
     check_core("core, queries that see no key", two, (Lengths){{5}, {3}, true}, 0);
 }
@@ -92,6 +96,7 @@ static void test_core_dropout(void **state) {
     AttentionShape two = {2, 3, 5};
     check_core("core, dropout", two, (Lengths){{6, 4}, {9, 18}, false}, 0.4);
     check_core("core, dropout, causal", two, (Lengths){{7, 5}, {7, 5}, true}, 0.4);
+    check_core("core, dropout, weights not kept", (AttentionShape){1, 2, 1}, (Lengths){{133}, {133}, true}, 0.4);
 }
 
 /* With projections. */

@@ -21,16 +21,13 @@ static void bind(void *self, ParamBinder *b, bool gradient) {
 
 static void run(Case *c, Arena *arena, bool backward) {
     ArenaMark mark = arena_mark(arena);
-    real *e = arena_reals(arena, "logits", c->chunk, c->V);
-    real *inverse_sum = arena_reals(arena, "softmax denominators", c->chunk, 1);
+    LossActs a = loss_acts(c->chunk, c->V, arena);
     LossSums sums = {0};
     for (int n = 0; n < c->N; n += c->chunk) {
         int C = c->N - n < c->chunk ? c->N - n : c->chunk;
         const real *h = c->h + n * c->D;
-        loss_forward(&sums, NULL, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing, C);
-        if (backward)
-            loss_backward(c->dh + n * c->D, &c->dp, e, inverse_sum, h, c->targets + n, &c->p, c->smoothing, c->dy[0],
-                          C);
+        loss_forward(&sums, NULL, &a, h, c->targets + n, &c->p, c->smoothing, C);
+        if (backward) loss_backward(c->dh + n * c->D, &c->dp, &a, h, c->targets + n, &c->p, c->smoothing, c->dy[0], C);
     }
     c->y[0] = (real)sums.objective;
     assert_int_equal(sums.tokens, c->N);
@@ -42,9 +39,12 @@ static void forward(void *self, Arena *arena) { run(self, arena, false); }
 
 static void backward(void *self, Arena *arena) { run(self, arena, true); }
 
-static void check_loss(const char *name, double smoothing, int chunk) {
+/* V: all targets are below it. */
+static void check_loss(const char *name, double smoothing, int chunk, int V) {
     static const int targets[] = {4, 0, 10, 4, 7, 2, 10, 1, 9};
-    Case c = {.N = 9, .D = 5, .V = 11, .chunk = chunk, .smoothing = smoothing, .targets = targets};
+    int spread[9]; /* over all classes, so over all blocks of them */
+    for (int n = 0; n < 9; n++) spread[n] = targets[n] * (V - 1) / 10;
+    Case c = {.N = 9, .D = V > LOSS_BLOCK ? 2 : 5, .V = V, .chunk = chunk, .smoothing = smoothing, .targets = spread};
     Probe probe;
     probe_begin(&probe, name, &c, (ProbeModule){bind, forward, backward});
     probe_input(&probe, "h", c.N * c.D, &c.h, &c.dh);
@@ -54,10 +54,12 @@ static void check_loss(const char *name, double smoothing, int chunk) {
 
 static void test_loss(void **state) {
     (void)state;
-    check_loss("loss", 0, 9);
-    check_loss("loss with smoothing", 0.1, 9);
-    check_loss("loss with smoothing, chunks of 2 rows", 0.3, 2);
-    check_loss("loss with smoothing, chunks of 4 rows", 0.1, 4);
+    check_loss("loss", 0, 9, 11);
+    check_loss("loss with smoothing", 0.1, 9, 11);
+    check_loss("loss with smoothing, chunks of 2 rows", 0.3, 2, 11);
+    check_loss("loss with smoothing, chunks of 4 rows", 0.1, 4, 11);
+    check_loss("loss with smoothing, three blocks of classes", 0.1, 9, 2 * LOSS_BLOCK + 7);
+    check_loss("loss, two blocks of classes, chunks of 4 rows", 0, 4, 2 * LOSS_BLOCK);
 }
 
 int main(void) {

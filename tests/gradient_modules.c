@@ -182,7 +182,8 @@ static void check_constant_softmax(int visible) {
 
 static void test_softmax(void **state) {
     (void)state;
-    check_softmax("softmax", 9, 9, false);
+    check_softmax("softmax", 16, 16, false);
+    check_softmax("softmax, 19 of 32 visible", 19, 32, false);
     check_softmax("softmax, 5 of 16 visible", 5, 16, false);
     check_softmax("softmax, dx in place of dy", 11, 16, true);
     check_constant_softmax(1);
