@@ -42,8 +42,8 @@ static const ConfigKey keys[] = {
     PATHS(data, valid_target, FIXED, "its translation"),
     PATHS(data, valid_tsv, FIXED, "instead of both: a pair a line, one tab between source and target"),
     INT(data, max_length, "250", 1, 100000, FIXED, "tokens a side; pairs with a longer one are dropped and counted"),
-    REAL(data, max_ratio, "0", 0, 1e6, FIXED, "of a training pair's longer side to its shorter, in tokens; others are dropped; 0: any"),
-    BOOL(data, drop_duplicates, "no", FIXED, "drop training pairs with the tokens of an earlier pair"),
+    REAL(data, max_ratio, "0", 0, 1e6, FIXED, "drop training pairs with more than so many times the tokens on one side; 0: none"),
+    BOOL(data, drop_duplicates, "no", FIXED, "drop training pairs with the same tokens as an earlier one"),
 
     CHOICE(tokenizer, type, "bpe", "bpe|char|byte", FIXED, "byte pair encoding, single characters, or bytes"),
     INT(tokenizer, vocab_size, "8000", 261, 1000000, FIXED, "entries wanted (byte: always 261)"),

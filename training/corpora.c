@@ -19,15 +19,17 @@ bool corpora_read(ParallelText *train, ParallelText *valid, const ConfigData *d,
     return false;
 }
 
-/* Saves the ids for the next start. Training does not depend on it: a failure is said and that is all. */
-static void save(Trainer *t, const Corpus *corpus, const char *directory, const char *path, const CorpusKey *key) {
+/* Saves the ids for the next start. Training does not depend on it: a failure is said, and that is all. */
+static bool save(Trainer *t, const Corpus *corpus, const char *directory, const char *path, const CorpusKey *key) {
     Error error;
-    if (file_make_directories(directory, &error) && corpus_cache_save(corpus, path, key, &error)) return;
+    if (file_make_directories(directory, &error) && corpus_cache_save(corpus, path, key, &error)) return true;
     log_line(&t->log, "note       %s; training goes on without a cache of the encoded text", error.text);
+    return false;
 }
 
-/* All lines of the text as ids, from the run's cache where that has them. */
-static void encode(Trainer *t, Corpus *corpus, const ParallelText *text, const char *name) {
+/* All lines of the text as ids, from the run's cache where that has them, else saved there where it can be written.
+ * Can it? */
+static bool encode(Trainer *t, Corpus *corpus, const ParallelText *text, const char *name, bool writable) {
     char *directory = run_path(t->run.path, RUN_CACHE), *path = file_join(directory, name);
     CorpusKey key = corpus_key(text, t->source, t->target);
     CacheState state = corpus_cache_load(corpus, path, &key, text, t->source, t->target);
@@ -35,10 +37,11 @@ static void encode(Trainer *t, Corpus *corpus, const ParallelText *text, const c
     if (state != CACHE_GOOD) {
         log_progress(&t->log, "encoding the corpus ...");
         corpus_encode(corpus, text, t->source, t->target);
-        save(t, corpus, directory, path, &key);
+        writable = writable && save(t, corpus, directory, path, &key);
     }
     memory_free(path);
     memory_free(directory);
+    return writable;
 }
 
 /* A filter that is off has no number. */
@@ -85,10 +88,10 @@ bool corpora_encode(Trainer *t, const ParallelText *train, Error *error) {
     CorpusFilter filter = {d->max_length, d->max_ratio, d->drop_duplicates},
                  valid_filter = {.max_length = d->max_length};
     bool validates = t->valid_text.source.count > 0;
-    encode(t, &t->train, train, "train.safetensors");
+    bool writable = encode(t, &t->train, train, "train.safetensors", true);
     corpus_filter(&t->train, train, &filter);
     if (validates) {
-        encode(t, &t->valid, &t->valid_text, "valid.safetensors");
+        encode(t, &t->valid, &t->valid_text, "valid.safetensors", writable);
         corpus_filter(&t->valid, &t->valid_text, &valid_filter);
     }
     print_corpora(t, &filter, &valid_filter);
