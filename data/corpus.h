@@ -28,7 +28,7 @@ typedef struct Corpus {
 void corpus_encode(Corpus *corpus, const ParallelText *text, const Tokenizer *source, const Tokenizer *target);
 void corpus_free(Corpus *corpus);
 
-/* What is dropped, tried in this order: pairs with a side that is blank or has no tokens, */
+/* What is dropped, tried in this order: pairs with an empty or blank side, */
 typedef struct CorpusFilter {
     int max_length;       /* with more tokens on a side (0: any number), */
     double max_ratio;     /* with more than so many times the tokens of the other side (0: any number), */

@@ -58,9 +58,7 @@ static bool is_uneven(int s, int t, double max_ratio) {
 /* The counter of the reason to drop pair `pair`, which has line `line` of the text; NULL: it is kept. */
 static int *reason(Corpus *c, int pair, const ParallelText *text, int line, const CorpusFilter *f, PairSet *kept) {
     int s = corpus_length(&c->source, pair), t = corpus_length(&c->target, pair), most = f->max_length;
-    bool empty = s == 0 || t == 0;
-    if (empty || line_is_blank(text->source.line[line]) || line_is_blank(text->target.line[line]))
-        return &c->empty_side;
+    if (line_is_blank(text->source.line[line]) || line_is_blank(text->target.line[line])) return &c->empty_side;
     if (most > 0 && (s > most || t > most)) return &c->too_long;
     if (is_uneven(s, t, f->max_ratio)) return &c->uneven_lengths;
     if (f->drop_duplicates && !pair_set_add(kept, c, pair)) return &c->duplicates;
