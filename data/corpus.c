@@ -1,61 +1,28 @@
 #include "data/corpus.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/text_file.h"
 
-bool parallel_text_read(ParallelText *text, const char *source_path, const char *target_path, Error *error) {
-    *text = (ParallelText){0};
-    bool good = text_file_read(&text->source, source_path, error) && text_file_read(&text->target, target_path, error);
-    if (good && text->source.count != text->target.count)
-        good = error_set(error, "%s has %zu lines but %s has %zu; line i of one must translate line i of the other",
-                         source_path, text->source.count, target_path, text->target.count);
-    if (good && text->source.count > INT32_MAX)
-        good = error_set(error, "%s: more than 2^31 lines; split the corpus", source_path);
-    if (!good) parallel_text_free(text);
-    return good;
-}
-
-void parallel_text_free(ParallelText *text) {
-    lines_free(&text->source);
-    lines_free(&text->target);
-}
-
-/* Appends the ids of a line as pair number `pair` and returns how many they are. */
-static int append(CorpusSide *side, int pair, TextEncoder *encoder, Line line) {
-    side->ids.count = (size_t)side->offset[pair]; /* a dropped pair is written over */
-    tokenizer_encode(encoder, line.text, line.length, &side->ids);
-    side->offset[pair + 1] = (int64_t)side->ids.count;
-    return corpus_length(side, pair);
-}
-
-void corpus_encode(Corpus *c, const ParallelText *text, const Tokenizer *source, const Tokenizer *target,
-                   int max_length) {
-    *c = (Corpus){.lines = (int)text->source.count};
-    size_t most = text->source.count;
-    c->source.offset = memory_alloc(most + 1, sizeof(int64_t), "corpus offsets");
-    c->target.offset = memory_alloc(most + 1, sizeof(int64_t), "corpus offsets");
-    c->line = memory_alloc(most, sizeof(int), "corpus line numbers");
-    TextEncoder *source_encoder = text_encoder_new(source), *target_encoder = text_encoder_new(target);
-    for (int i = 0; i < c->lines; i++) {
-        int s = append(&c->source, c->pairs, source_encoder, text->source.line[i]);
-        int t = append(&c->target, c->pairs, target_encoder, text->target.line[i]);
-        if (s == 0 || t == 0 || line_is_blank(text->source.line[i]) || line_is_blank(text->target.line[i])) {
-            c->empty_side++;
-        } else if (max_length > 0 && (s > max_length || t > max_length)) {
-            c->too_long++;
-        } else {
-            c->line[c->pairs++] = i;
-            c->longest_source = s > c->longest_source ? s : c->longest_source;
-            c->longest_target = t > c->longest_target ? t : c->longest_target;
-        }
+static void encode_side(CorpusSide *side, const Lines *lines, const Tokenizer *tokenizer) {
+    TextEncoder *encoder = text_encoder_new(tokenizer);
+    side->offset = memory_alloc(lines->count + 1, sizeof *side->offset, "corpus offsets");
+    for (size_t i = 0; i < lines->count; i++) {
+        tokenizer_encode(encoder, lines->line[i].text, lines->line[i].length, &side->ids);
+        side->offset[i + 1] = (int64_t)side->ids.count;
     }
-    c->source.ids.count = (size_t)c->source.offset[c->pairs];
-    c->target.ids.count = (size_t)c->target.offset[c->pairs];
-    text_encoder_free(source_encoder);
-    text_encoder_free(target_encoder);
+    text_encoder_free(encoder);
+}
+
+void corpus_encode(Corpus *c, const ParallelText *text, const Tokenizer *source, const Tokenizer *target) {
+    assert(text->source.count == text->target.count);
+    *c = (Corpus){.lines = (int)text->source.count, .pairs = (int)text->source.count};
+    c->line = memory_alloc((size_t)c->pairs, sizeof *c->line, "corpus line numbers");
+    for (int i = 0; i < c->pairs; i++) c->line[i] = i;
+    encode_side(&c->source, &text->source, source);
+    encode_side(&c->target, &text->target, target);
 }
 
 void corpus_free(Corpus *c) {
@@ -65,6 +32,21 @@ void corpus_free(Corpus *c) {
     memory_free(c->target.offset);
     memory_free(c->line);
     *c = (Corpus){0};
+}
+
+/* A character spelled by byte tokens has one token that is no continuation byte (10xxxxxx). */
+static bool begins_bytes(int id) {
+    return id >= ID_FIRST_BYTE && id < ID_FIRST_BYTE + 256 && ((id - ID_FIRST_BYTE) & 0xC0) != 0x80;
+}
+
+SideCounts corpus_count(const CorpusSide *side, int pairs) {
+    SideCounts counts = {.tokens = side->offset[pairs]};
+    for (int i = 0; i < pairs; i++) {
+        int length = corpus_length(side, i);
+        counts.longest = length > counts.longest ? length : counts.longest;
+    }
+    for (int64_t i = 0; i < counts.tokens; i++) counts.in_bytes += begins_bytes(side->ids.ids[i]);
+    return counts;
 }
 
 static uint64_t side_hash(const CorpusSide *side, int pairs) {

@@ -1,50 +1,62 @@
 #include "data/text_file.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include "base/memory.h"
+#include "data/byte_stream.h"
 
-enum { FIRST_BYTES = 1 << 20, READ_BYTES = 1 << 30 };
+enum { FIRST_BYTES = 1 << 20 };
 
-static bool can_open(const char *path, Error *error) {
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return error_set(error, "%s: %s; check the path, which is relative to where the command runs", path,
-                         strerror(errno));
-    if (S_ISDIR(info.st_mode)) return error_set(error, "%s: is a directory; name a text file", path);
-    return true;
+/* Where in a text that grows the last line begins, and how many lines lie before it. */
+typedef struct LineScan {
+    size_t start, before;
+} LineScan;
+
+/* Looks at bytes[from..size), which are new. */
+static bool scan_lines(LineScan *scan, const char *bytes, size_t from, size_t size, const char *path, Error *error) {
+    for (size_t at = from;;) {
+        const char *newline = memchr(bytes + at, '\n', size - at);
+        size_t end = newline != NULL ? (size_t)(newline - bytes) : size;
+        if (end - scan->start > TEXT_LONGEST_LINE)
+            return error_set(error,
+                             "%s:%zu: this line is longer than %d bytes, the longest that is read; is it a text with "
+                             "one sentence a line?",
+                             path, scan->before + 1, TEXT_LONGEST_LINE);
+        if (newline == NULL) return true;
+        scan->before++;
+        scan->start = at = end + 1;
+    }
+}
+
+/* All bytes of the stream, from memory_alloc; NULL with an error. */
+static char *read_all(size_t *size, ByteStream *stream, Error *error) {
+    size_t capacity = FIRST_BYTES;
+    char *bytes = memory_alloc(capacity, 1, "text of a corpus");
+    LineScan scan = {0};
+    *size = 0;
+    for (;;) {
+        if (*size == capacity) {
+            bytes = memory_grow(bytes, *size, 2 * capacity, 1, "text of a corpus");
+            capacity *= 2;
+        }
+        ptrdiff_t got = byte_stream_read(stream, bytes + *size, capacity - *size, error);
+        if (got == 0) return bytes;
+        if (got < 0 || !scan_lines(&scan, bytes, *size, *size + (size_t)got, stream->path, error)) break;
+        *size += (size_t)got;
+    }
+    memory_free(bytes);
+    return NULL;
 }
 
 bool text_file_read(Lines *lines, const char *path, Error *error) {
-    if (!can_open(path, error)) return false;
-    gzFile file = gzopen(path, "rb"); /* reads plain files as they are */
-    if (file == NULL) return error_set(error, "%s: %s; make the file readable", path, strerror(errno));
-    size_t size = 0, capacity = FIRST_BYTES;
-    char *bytes = memory_alloc(capacity, 1, "text of a corpus");
-    for (;;) {
-        if (size == capacity) {
-            bytes = memory_grow(bytes, size, 2 * capacity, 1, "text of a corpus");
-            capacity *= 2;
-        }
-        size_t room = capacity - size < READ_BYTES ? capacity - size : READ_BYTES;
-        int got = gzread(file, bytes + size, (unsigned)room);
-        if (got <= 0) break;
-        size += (size_t)got;
-    }
-    int status;
-    const char *message = gzerror(file, &status);
-    bool good = status == Z_OK || status == Z_STREAM_END;
-    if (!good)
-        error_set(error, "%s: cannot be read (%s); check that it is whole", path,
-                  status == Z_ERRNO ? strerror(errno) : message);
-    gzclose(file);
-    if (good && size == 0) good = error_set(error, "%s: is empty; a corpus needs at least one line", path);
-    if (good)
-        lines_split(lines, bytes, size);
-    else
-        memory_free(bytes);
-    return good;
+    ByteStream stream;
+    size_t size;
+    if (!byte_stream_open(&stream, path, error)) return false;
+    char *bytes = read_all(&size, &stream, error);
+    byte_stream_close(&stream);
+    if (bytes == NULL) return false;
+    lines_split(lines, bytes, size);
+    if (lines->count > 0) return true;
+    lines_free(lines);
+    return error_set(error, "%s: is empty; a corpus needs at least one line", path);
 }

@@ -7,7 +7,11 @@
 #include "base/error.h"
 #include "base/lines.h"
 
-/* Fails, naming the file, if it is missing, a directory, unreadable, empty, or a damaged .gz. */
+/* Bytes of the longest line that is read: a thousand times a long sentence. It bounds the memory that a file without
+ * line ends can take. */
+enum { TEXT_LONGEST_LINE = 1 << 20 };
+
+/* Fails, naming the file, if it has no line, if one is longer than TEXT_LONGEST_LINE, or as data/byte_stream.h says. */
 bool text_file_read(Lines *lines, const char *path, Error *error);
 
 #endif

@@ -30,13 +30,20 @@
 #define PATH(section, field, standard, resume, help) \
     KEY(section, field, CONFIG_TEXT, standard, 0, 0, NULL, resume, help)
 
+#define PATHS(section, field, resume, help) \
+    KEY(section, field, CONFIG_TEXT, "", 0, CONFIG_MANY_PATHS, NULL, resume, help)
+
 /* The keys of a section stand together. */
 static const ConfigKey keys[] = {
-    PATH(data, train_source, NULL, FIXED, "training text, one sentence a line"),
-    PATH(data, train_target, NULL, FIXED, "its translation, line by line"),
-    PATH(data, valid_source, "", FIXED, "validation text; without one the last weights are kept"),
-    PATH(data, valid_target, "", FIXED, "its translation"),
-    INT(data, max_length, "250", 1, 100000, FIXED, "tokens a side; longer training pairs are dropped and counted"),
+    PATHS(data, train_source, FIXED, "training text, one sentence a line, plain or .gz"),
+    PATHS(data, train_target, FIXED, "its translation, line by line, in as many files"),
+    PATHS(data, train_tsv, FIXED, "instead of both: a pair a line, one tab between source and target"),
+    PATHS(data, valid_source, FIXED, "validation text; without one the last weights are kept"),
+    PATHS(data, valid_target, FIXED, "its translation"),
+    PATHS(data, valid_tsv, FIXED, "instead of both: a pair a line, one tab between source and target"),
+    INT(data, max_length, "250", 1, 100000, FIXED, "tokens a side; pairs with a longer one are dropped and counted"),
+    REAL(data, max_ratio, "0", 0, 1e6, FIXED, "drop training pairs with more than so many times the tokens on one side; 0: none"),
+    BOOL(data, drop_duplicates, "no", FIXED, "drop training pairs with the same tokens as an earlier one"),
 
     CHOICE(tokenizer, type, "bpe", "bpe|char|byte", FIXED, "byte pair encoding, single characters, or bytes"),
     INT(tokenizer, vocab_size, "8000", 261, 1000000, FIXED, "entries wanted (byte: always 261)"),

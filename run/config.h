@@ -37,8 +37,12 @@ typedef struct ConfigInterval {
 
 /* Texts are never NULL; "" is one that was not given. */
 typedef struct ConfigData {
-    char *train_source, *train_target, *valid_source, *valid_target; /* paths */
-    int max_length;                                                  /* tokens a side */
+    /* Lists of paths (base/path_list.h): two sides with as many files each, or TSV files. */
+    char *train_source, *train_target, *train_tsv;
+    char *valid_source, *valid_target, *valid_tsv;
+    int max_length;       /* tokens a side */
+    double max_ratio;     /* between the sides' tokens; 0 = any */
+    bool drop_duplicates; /* max_ratio and this: of training pairs */
 } ConfigData;
 
 typedef struct ConfigTokenizerSection {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/path_list.h"
 #include "run/config_value.h"
 
 /* A mistake that involves `keys`, "section.key section.key ...". Its place is where the first of them that was
@@ -70,14 +71,54 @@ static void check_heads(ConfigModel *m, const ConfigSources *s) {
     }
 }
 
-static void check_validation(const Config *c, const ConfigSources *s) {
-    bool source = c->data.valid_source[0] != '\0', target = c->data.valid_target[0] != '\0';
-    const char *both = "data.valid_source data.valid_target";
-    if (source && !target) clash(s, both, "valid_source is given without valid_target; give both or none");
-    if (target && !source) clash(s, both, "valid_target is given without valid_source; give both or none");
-    if (c->valid.patience > 0 && !source && !target)
-        clash(s, "valid.patience data.valid_source data.valid_target",
+/* How many paths a key has; -1 and a mistake if the list is wrong. */
+static int count_paths(const ConfigSources *s, const char *key, const char *value) {
+    PathList list;
+    char name[64];
+    snprintf(name, sizeof name, "data.%s", key);
+    if (!path_list_split(&list, value)) {
+        clash(s, name, "%s has an empty path between its commas; write a.en, b.en, or \\, for a comma in a path", key);
+        return -1;
+    }
+    int count = list.count;
+    path_list_free(&list);
+    return count;
+}
+
+/* The text of one purpose, "train" or "valid": two sides, or TSV files, or nothing. Is there one, or a mistake about it? */
+static bool check_text(const ConfigSources *s, const char *purpose, const char *source, const char *target,
+                       const char *tsv) {
+    char key[3][32], keys[128];
+    const char *value[3] = {source, target, tsv};
+    int count[3];
+    for (int i = 0; i < 3; i++) {
+        static const char *const part[3] = {"source", "target", "tsv"};
+        snprintf(key[i], sizeof key[i], "%s_%s", purpose, part[i]);
+        count[i] = count_paths(s, key[i], value[i]);
+    }
+    snprintf(keys, sizeof keys, "data.%s data.%s data.%s", key[0], key[1], key[2]);
+    if (count[0] < 0 || count[1] < 0 || count[2] < 0) return true;
+    if (count[2] > 0 && (count[0] > 0 || count[1] > 0))
+        clash(s, keys, "%s and %s are both given; give one and leave the other empty", key[2],
+              count[0] > 0 ? key[0] : key[1]);
+    else if ((count[0] == 0) != (count[1] == 0))
+        clash(s, keys, "%s is given without %s; give both or none", key[count[0] == 0], key[count[0] > 0]);
+    else if (count[0] != count[1])
+        clash(s, keys, "%s has %d paths but %s has %d; give as many, in the same order", key[0], count[0], key[1],
+              count[1]);
+    return count[0] > 0 || count[1] > 0 || count[2] > 0;
+}
+
+static void check_data(const Config *c, const ConfigSources *s) {
+    const ConfigData *d = &c->data;
+    if (!check_text(s, "train", d->train_source, d->train_target, d->train_tsv))
+        clash(s, "data.train_source data.train_target data.train_tsv",
+              "there is no training text; give [data] train_source and train_target, or train_tsv");
+    if (!check_text(s, "valid", d->valid_source, d->valid_target, d->valid_tsv) && c->valid.patience > 0)
+        clash(s, "valid.patience data.valid_source data.valid_target data.valid_tsv",
               "patience = %d needs a validation set; give [data] valid_source and valid_target", c->valid.patience);
+    if (d->max_ratio > 0 && d->max_ratio < 1)
+        clash(s, "data.max_ratio", "max_ratio = %g would drop every pair; give 1 or more, or 0 for any", d->max_ratio);
 }
 
 void config_check(Config *config, const ConfigSources *sources) {
@@ -85,7 +126,7 @@ void config_check(Config *config, const ConfigSources *sources) {
     const ConfigTrain *t = &config->train;
     check_widths(m, sources);
     check_heads(m, sources);
-    check_validation(config, sources);
+    check_data(config, sources);
     if (m->tie_embeddings == CONFIG_TIE_ALL && !config->tokenizer.shared)
         clash(sources, "model.tie_embeddings tokenizer.shared",
               "tie_embeddings = all needs one vocabulary, but [tokenizer] shared is no; use decoder or none");

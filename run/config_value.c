@@ -65,7 +65,8 @@ void config_value_range(char out[CONFIG_MOST_FACT], const ConfigKey *key) {
         snprintf(out, size, "a number of updates or epochs, as in 500 updates or 1 epoch");
         break;
     case CONFIG_TEXT:
-        snprintf(out, size, "a path");
+        snprintf(out, size,
+                 key->most == CONFIG_MANY_PATHS ? "paths, as in a.en, b.en; \\, is a comma in a path" : "a path");
         break;
     }
 }

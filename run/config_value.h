@@ -34,6 +34,8 @@ typedef struct ConfigKey {
 
 #define CONFIG_AUTO_RATE (-1.0)
 
+enum { CONFIG_MANY_PATHS = 2 }; /* as `most` of a CONFIG_TEXT: a list of paths (base/path_list.h) */
+
 /* The table (run/config.c): key number k from 0, NULL behind the last. */
 const ConfigKey *config_key(int k);
 

@@ -9,7 +9,8 @@
  *     metrics.jsonl             a line for each logged update and each validation
  *     train.log                 what was printed
  *     lock                      held while a process trains
- *     epochs/ cache/ report.html    names kept for snapshots, tokenised data and curves
+ *     cache/                    the corpora as token ids (training/corpus_cache.h)
+ *     epochs/ report.html       names kept for snapshots and curves
  *
  * A state is saved as state.new.safetensors; then state becomes state.prev and state.new becomes state. At
  * each moment at least one complete state is there; opening the directory finishes renames that were cut off. */

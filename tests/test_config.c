@@ -78,11 +78,21 @@ static void test_mistakes(void **state) {
     static const struct {
         const char *text, *report;
     } cases[] = {
-        {LIMIT, "c.ini: [data] train_source is missing; give it (training text, one sentence a line)\n"
-                "c.ini: [data] train_target is missing; give it (its translation, line by line)\n"
-                "c.ini: [output] dir is missing; give it (directory of the run)"},
+        {LIMIT, "c.ini: [output] dir is missing; give it (directory of the run)\n"
+                "c.ini: there is no training text; give [data] train_source and train_target, or train_tsv"},
         {"[data]\ntrain_source =\ntrain_target = t\n[output]\ndir = r\n" LIMIT,
-         "c.ini:2: [data] train_source is empty; it is required"},
+         "c.ini:2: train_target is given without train_source; give both or none"},
+        {"[output]\ndir = r\n[data]\ntrain_tsv =\n" LIMIT,
+         "c.ini:4: there is no training text; give [data] train_source and train_target, or train_tsv"},
+        {"[data]\ntrain_tsv = p\ntrain_target = t\n[output]\ndir = r\n" LIMIT,
+         "c.ini:3: train_tsv and train_target are both given; give one and leave the other empty"},
+        {"[data]\ntrain_source = a, b\ntrain_target = t\n[output]\ndir = r\n" LIMIT,
+         "c.ini:2: train_source has 2 paths but train_target has 1; give as many, in the same order"},
+        {"[data]\ntrain_source = a,, b\ntrain_target = t,\n[output]\ndir = r\n" LIMIT,
+         "c.ini:2: train_source has an empty path between its commas; write a.en, b.en, or \\, for a comma in a path\n"
+         "c.ini:3: train_target has an empty path between its commas; write a.en, b.en, or \\, for a comma in a path"},
+        {"[data]\ntrain_tsv = p\nmax_ratio = 0.5\n[output]\ndir = r\n" LIMIT,
+         "c.ini:3: max_ratio = 0.5 would drop every pair; give 1 or more, or 0 for any"},
         {NEEDED, "c.ini: training would never end; give [train] epochs, updates or minutes"},
         {NEEDED "[train]\nepochs = 0\n", "c.ini:7: training would never end; give [train] epochs, updates or minutes"},
         {NEEDED LIMIT "[modle]\nd_model = 3\n", "c.ini:8: unknown section [modle]; did you mean [model]?"},

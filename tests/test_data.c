@@ -85,7 +85,7 @@ static void test_bad_corpora(void **state) {
 }
 
 /* A corpus whose tokens are its bytes (byte tokenizer: "▁", then one id a byte). */
-static Corpus make_corpus(const char *source, const char *target, int max_length) {
+static Corpus make_corpus(const char *source, const char *target, CorpusFilter filter) {
     scratch_create();
     write_text("s", source);
     write_text("t", target);
@@ -98,7 +98,8 @@ static Corpus make_corpus(const char *source, const char *target, int max_length
     Tokenizer *tokenizer = tokenizer_learn(sides, 2, &options, &error);
     assert_non_null(tokenizer);
     Corpus corpus;
-    corpus_encode(&corpus, &text, tokenizer, tokenizer, max_length);
+    corpus_encode(&corpus, &text, tokenizer, tokenizer);
+    corpus_filter(&corpus, &text, &filter);
     tokenizer_free(tokenizer);
     parallel_text_free(&text);
     scratch_remove();
@@ -107,7 +108,7 @@ static Corpus make_corpus(const char *source, const char *target, int max_length
 
 static void test_pairs_are_dropped_and_counted(void **state) {
     (void)state;
-    Corpus c = make_corpus("ab\n\nlong long line\nx\ny\n", "A\nB\nC\n\nY", 6);
+    Corpus c = make_corpus("ab\n\nlong long line\nx\ny\n", "A\nB\nC\n\nY", (CorpusFilter){.max_length = 6});
     assert_int_equal(c.lines, 5);
     assert_int_equal(c.pairs, 2);
     assert_int_equal(c.empty_side, 2);
@@ -142,7 +143,7 @@ static Corpus numbered_corpus(void) {
         snprintf(source + strlen(source), 64, "%.*s\n", n, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
         snprintf(target + strlen(target), 64, "%.*s\n", m, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
     }
-    return make_corpus(source, target, 0);
+    return make_corpus(source, target, (CorpusFilter){0});
 }
 
 /* Each epoch holds each pair once, within the budget, in another order than the epoch before. */

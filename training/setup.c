@@ -1,9 +1,12 @@
 /* From a configuration to a trainer that is ready for its next update; prints the plan. */
+#include <signal.h>
+
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
 #include "tokenizer/utf8.h"
+#include "training/corpora.h"
 #include "training/trainer.h"
 
 static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
@@ -42,31 +45,6 @@ static bool get_tokenizers(Trainer *t, const ParallelText *text, bool resumes, E
     return t->target != NULL;
 }
 
-static void print_corpus(Trainer *t, const char *name, const Corpus *c) {
-    log_line(&t->log,
-             "%-10s %d pairs of %d lines (dropped: %d with an empty side, %d over %d tokens), %zu source and %zu "
-             "target tokens, longest %d and %d",
-             name, c->pairs, c->lines, c->empty_side, c->too_long, t->config.data.max_length, c->source.ids.count,
-             c->target.ids.count, c->longest_source, c->longest_target);
-}
-
-static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
-    const ConfigData *d = &t->config.data;
-    log_progress(&t->log, "encoding the corpus ...");
-    corpus_encode(&t->train, text, t->source, t->target, d->max_length);
-    print_corpus(t, "train", &t->train);
-    if (t->train.pairs == 0)
-        return error_set(error, "%s: no pair is left to train on; raise [data] max_length or check the files",
-                         d->train_source);
-    if (t->valid_text.source.count == 0) return true;
-    corpus_encode(&t->valid, &t->valid_text, t->source, t->target, d->max_length);
-    print_corpus(t, "valid", &t->valid);
-    if (t->valid.pairs == 0)
-        return error_set(error, "%s: no pair is left to validate on; raise [data] max_length or check the files",
-                         d->valid_source);
-    return true;
-}
-
 /* What reading changed, once a file. */
 static void note_changes(Trainer *t, const char *path, const Lines *lines) {
     size_t broken = 0, first = 0;
@@ -85,20 +63,7 @@ static void note_changes(Trainer *t, const char *path, const Lines *lines) {
 }
 
 static void note_all(Trainer *t, const ParallelText *text) {
-    const ConfigData *d = &t->config.data;
-    note_changes(t, d->train_source, &text->source);
-    note_changes(t, d->train_target, &text->target);
-    note_changes(t, d->valid_source, &t->valid_text.source);
-    note_changes(t, d->valid_target, &t->valid_text.target);
-}
-
-static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
-    const ConfigData *d = &t->config.data;
-    if (!parallel_text_read(text, d->train_source, d->train_target, error)) return false;
-    if (d->valid_source[0] == '\0' || parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error))
-        return true;
-    parallel_text_free(text);
-    return false;
+    for (int i = 0; i < text->files; i++) note_changes(t, text->file[i].path, &text->file[i].lines);
 }
 
 void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
@@ -175,7 +140,8 @@ static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
     if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
     if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
     note_all(t, text);
-    if (!get_tokenizers(t, text, resumes, error) || !get_corpora(t, text, error)) return false;
+    note_all(t, &t->valid_text);
+    if (!get_tokenizers(t, text, resumes, error) || !corpora_encode(t, text, error)) return false;
     trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
     print_plan(t);
     if (resumes && !trainer_resume(t, error)) return false;
@@ -195,9 +161,10 @@ static bool open_run(Trainer *t, bool fresh, Error *error) {
 /* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
     matmul_serial_blas();
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
     *t = (Trainer){.config = *config};
     ParallelText text;
-    if (!read_texts(t, &text, error)) {
+    if (!corpora_read(&text, &t->valid_text, &t->config.data, error)) {
         config_free(&t->config);
         return false;
     }

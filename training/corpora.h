@@ -1,0 +1,13 @@
+/* The training and validation corpora of a run: read, encoded or taken from the run's cache, filtered, and described. */
+#ifndef TRAINING_CORPORA_H
+#define TRAINING_CORPORA_H
+
+#include "training/trainer.h"
+
+/* Reads the texts that [data] names; `valid` has no lines where there are none. On failure there is nothing to free. */
+bool corpora_read(ParallelText *train, ParallelText *valid, const ConfigData *data, Error *error);
+
+/* Fills t->train and, from t->valid_text, t->valid, and prints what was kept and dropped. Fails where no pair is left. */
+bool corpora_encode(Trainer *t, const ParallelText *train, Error *error);
+
+#endif
