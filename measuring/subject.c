@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "measuring/made_up.h"
 #include "model/matmul.h"
+#include "training/corpora.h"
 
 enum { MADE_UP_TOKENS = 1 << 19, MADE_UP_SEED = 1 };
 
@@ -39,8 +40,10 @@ static bool read_corpus(Trainer *t, const ParallelText *text, Error *error) {
     t->source = learn(t, both, shared ? 2 : 1, error);
     t->target = shared || t->source == NULL ? t->source : learn(t, both + 1, 1, error);
     if (t->target == NULL) return false;
-    corpus_encode(&t->train, text, t->source, t->target, d->max_length);
-    if (t->train.pairs == 0) return error_set(error, "%s: no pair is left; raise [data] max_length", d->train_source);
+    corpus_encode(&t->train, text, t->source, t->target);
+    corpus_filter(&t->train, text, &(CorpusFilter){d->max_length, d->max_ratio, d->drop_duplicates});
+    if (t->train.pairs == 0)
+        return error_set(error, "%s: no pair is left; raise [data] max_length or max_ratio", text->file[0].path);
     trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
     return true;
 }
@@ -55,9 +58,10 @@ bool subject_open(Trainer *t, Config *config, const SubjectText *from, Error *er
         make_up(t, from->length);
         return true;
     }
-    ParallelText text;
-    bool good = parallel_text_read(&text, t->config.data.train_source, t->config.data.train_target, error);
+    ParallelText text, valid;
+    bool good = corpora_read(&text, &valid, &t->config.data, error);
     if (good) {
+        parallel_text_free(&valid);
         good = read_corpus(t, &text, error);
         parallel_text_free(&text);
     }

@@ -21,7 +21,6 @@ static void catch_signals(void) {
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* the reader of our messages may be gone; the run is not */
-    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
 }
 
 int trainer_signal(void) { return caught; }
@@ -114,10 +113,11 @@ static void show_progress(Trainer *t, const StepResult *r) {
 static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
     int most = t->config.train.max_bad_updates;
     t->state.bad_in_a_row++;
+    const ConfigData *d = &t->config.data;
     log_line(&t->log,
              "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64 " of %s",
              t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->drawn.pairs, r->first_line,
-             t->config.data.train_source);
+             d->train_tsv[0] != '\0' ? d->train_tsv : d->train_source);
     if (t->state.bad_in_a_row < most) return true;
     return error_set(error,
                      "%s: %d updates in a row were not finite, the last of them update %" PRId64
