@@ -21,7 +21,7 @@
 #    define unpoison(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { ALIGN = 64, BLOCK_BYTES = 4 << 20 };
+enum { ALIGN = 64 };
 
 struct ArenaBlock {
     ArenaBlock *next;
@@ -67,8 +67,8 @@ void arena_free(Arena *arena) {
 }
 
 static ArenaBlock *new_block(size_t size, const char *purpose) {
-    ArenaBlock *block = memory_alloc(1, ALIGN + size, purpose);
-    block->size = size;
+    ArenaBlock *block = memory_reserve(1, ALIGN + size, purpose);
+    *block = (ArenaBlock){.size = size};
     poison(block_bytes(block), size);
     return block;
 }
@@ -95,7 +95,7 @@ static void make_room(Arena *arena, size_t bytes) {
     if (block != NULL && block->size - block->used >= bytes) return;
     ArenaBlock *next = block ? block->next : NULL;
     if (next == NULL || next->size < bytes) {
-        ArenaBlock *fresh = new_block(bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES, arena->purpose);
+        ArenaBlock *fresh = new_block(bytes > ARENA_BLOCK_BYTES ? bytes : ARENA_BLOCK_BYTES, arena->purpose);
         fresh->next = next;
         if (block != NULL) block->next = fresh;
         if (arena->first == NULL) arena->first = fresh;

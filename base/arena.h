@@ -12,6 +12,9 @@
 
 #include "base/real.h"
 
+/* Of a block, at least. Large, so that little is lost at the ends; what is not used of a block is never touched. */
+enum { ARENA_BLOCK_BYTES = 64 << 20 };
+
 typedef struct ArenaRecord {
     const char *name, *function, *file;
     size_t rows, cols;            /* shape in elements */

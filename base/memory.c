@@ -11,13 +11,16 @@ static _Noreturn void out_of_memory(size_t count, size_t size, const char *purpo
     exit(1);
 }
 
-void *memory_alloc(size_t count, size_t size, const char *purpose) {
+void *memory_reserve(size_t count, size_t size, const char *purpose) {
     if (size != 0 && count > (SIZE_MAX - 64) / size) out_of_memory(count, size, purpose);
     size_t bytes = (count * size + 63) / 64 * 64;
     void *memory = aligned_alloc(64, bytes ? bytes : 64);
     if (memory == NULL) out_of_memory(count, size, purpose);
-    memset(memory, 0, bytes);
     return memory;
+}
+
+void *memory_alloc(size_t count, size_t size, const char *purpose) {
+    return memset(memory_reserve(count, size, purpose), 0, count * size);
 }
 
 void *memory_grow(void *old, size_t old_count, size_t new_count, size_t size, const char *purpose) {

@@ -9,6 +9,9 @@
  * "activations (lower [train] piece_rows)". Overflow of count * size is running out of memory too. */
 void *memory_alloc(size_t count, size_t size, const char *purpose);
 
+/* The same, not cleared: pages of it that are never written take no memory. */
+void *memory_reserve(size_t count, size_t size, const char *purpose);
+
 /* A larger copy of `old` (NULL allowed), the new part zeroed; frees `old`. */
 void *memory_grow(void *old, size_t old_count, size_t new_count, size_t size, const char *purpose);
 

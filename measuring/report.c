@@ -35,6 +35,13 @@ static void print_parts(const UpdateTimes *u) {
     printf("  %-36s %9.2f\n", "all", 1e3 * u->seconds / u->count);
 }
 
+static void print_memory(const Trainer *t, double peak_mb) {
+    double slab = 1e-6 * sizeof(real) * (double)t->table.total, activations = 0;
+    for (int i = 0; i < t->lanes.threads; i++) activations += 1e-6 * (double)t->lanes.arena[i].peak;
+    printf("  %-36s %9.0f MB: parameters and Adam %.0f, gradients %.0f, activations %.0f\n", "peak memory", peak_mb,
+           3 * slab, t->lanes.lanes * slab, activations);
+}
+
 void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
     const ModelConfig *c = &t->model.config;
     printf("%s, %d threads, BLAS kernel %s\n", cpu_name(), m->threads, matmul_kernel_name());
@@ -51,7 +58,7 @@ void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u)
     print_spread("GF/s, attention core counted", SPREAD(u, flops_with_attention), 1e-9, 1);
     print_spread("share of sgemm beside each update", SPREAD(u, share), 1, 3);
     print_spread("that sgemm (768 cubed), GF/s", SPREAD(u, yardstick), 1e-9, 1);
-    printf("  %-36s %9.0f MB\n", "peak memory", u->peak_mb);
+    print_memory(t, u->peak_mb);
     print_parts(u);
 }
 

@@ -5,7 +5,10 @@
 #include "base/real.h"
 #include "model/config.h"
 
-/* y, x [N,F]; y may not be x: the backward reads x. */
+/* May y take the place of x? relu's backward reads only the sign of x, which y has too. */
+static inline int activation_in_place(Activation kind) { return kind == ACTIVATION_RELU; }
+
+/* y, x [N,F]; y may be x where activation_in_place, and then serves the backward as x. */
 void activation_forward(real *y, const real *x, Activation kind, int N, int F);
 
 /* Overwrites dx [N,F], which may be dy. x is the forward's input. */

@@ -11,7 +11,7 @@ void feedforward_forward(real *y, FeedForwardActs *a, const real *x, const FeedF
     int F = p->fc1.out;
     a->x = x;
     a->h = arena_reals(acts, "ffn hidden", N, F);
-    a->r = arena_reals(acts, "ffn activated", N, F);
+    a->r = activation_in_place(p->activation) ? a->h : arena_reals(acts, "ffn activated", N, F);
     linear_forward(a->h, x, &p->fc1, N);                 /* 1  h = x W1' + b1   */
     activation_forward(a->r, a->h, p->activation, N, F); /* 2  r = act(h)       */
     dropout_forward(a->r, a->r, N, F, drop);             /* 3  r = mask r / keep */
@@ -21,7 +21,8 @@ void feedforward_forward(real *y, FeedForwardActs *a, const real *x, const FeedF
 /* Forward     y = mask(act(x W1' + b1)) W2' + b2
  * Given       dy.   Wanted  dx and the gradients of W1, b1, W2, b2.
  * Derivation  A chain without fan-out: the four steps' own backwards, last to first.
- * Saved       x, h, and r after dropout, which fc2's weight gradient reads. */
+ * Saved       x, h, and r after dropout, which fc2's weight gradient reads. Where r has taken the place of h, r > 0 tells
+ *             what act'(h) is; where the mask has set it to 0, nothing arrives that it could let through. */
 void feedforward_backward(real *dx, FeedForward *dp, const real *dy, const FeedForwardActs *a, const FeedForward *p,
                           int N, const DropoutSite *drop, Arena *scratch) {
     int F = p->fc1.out;

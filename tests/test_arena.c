@@ -59,18 +59,18 @@ static void test_a_warm_arena_stops_growing(void **state) {
     Arena arena;
     Rng rng = {1};
     arena_init(&arena, "test");
-    for (int pass = 0; pass < 500; pass++) {
+    for (int pass = 0; pass < 60; pass++) {
         int large = (int)rng_below(&rng, 30);
         ArenaMark mark = arena_mark(&arena);
         for (int i = 0; i < 30; i++) {
-            arena_array(&arena, char, "small", MEGABYTE / 2 + rng_below(&rng, MEGABYTE));
-            if (i == large) arena_array(&arena, char, "large", 10 * MEGABYTE);
+            arena_array(&arena, char, "small", 3 * MEGABYTE + rng_below(&rng, MEGABYTE));
+            if (i == large) arena_array(&arena, char, "large", 100 * MEGABYTE);
         }
         arena_release(&arena, mark);
     }
     assert_true(arena_capacity(&arena) >= arena.peak);
     assert_true(arena_capacity(&arena) <= arena.peak + arena.peak / 10);
-    assert_true(arena.peak <= 56 * MEGABYTE);
+    assert_true(arena.peak > ARENA_BLOCK_BYTES && arena.peak <= 221 * MEGABYTE);
     arena_free(&arena);
 }
 
