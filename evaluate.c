@@ -38,7 +38,7 @@ static const char USAGE[] =
 
 enum { BLEU, CHRF, CHRF_PLUS_PLUS, LENGTH_RATIO, EXACT_MATCH, FIGURES };
 static const char *const FIGURE_NAMES[FIGURES + 1] = {"bleu", "chrf", "chrf++", "length_ratio", "exact_match", NULL};
-enum { MOST_LINE_MB = 16 };
+enum { MOST_LINE_MB = 2, TOKENIZED_LINES = 100 };
 
 typedef struct Options {
     bool wanted[FIGURES], chosen; /* chosen: by --metrics */
@@ -76,6 +76,17 @@ static bool check_lines(const Lines *lines, const char *path, Error *error) {
     return true;
 }
 
+/* sacreBLEU's warning, from as many lines on: whoever scores tokenized text gets figures that nobody can compare. */
+static void note_tokenized(const Lines *lines, const char *path) {
+    const Line *line = lines->line;
+    size_t found = 0;
+    for (size_t i = 0; i < lines->count; i++)
+        found += line[i].length >= 2 && memcmp(line[i].text + line[i].length - 2, " .", 2) == 0;
+    if (found < TOKENIZED_LINES) return;
+    fprintf(stderr, "evaluate: note: %s: %zu lines end in \" .\"; score plain text, or say --tokenize none\n", path,
+            found);
+}
+
 /* The lines of a file that belongs line by line to one that is read already (NULL for the first). */
 static bool read_lines(Lines *lines, const char *path, const Lines *like, const char *like_path, Error *error) {
     if (!text_file_read(lines, path, error)) return false;
@@ -89,6 +100,7 @@ static bool read_texts(Texts *t, const Options *o, char **path, int count, Error
     t->reference = memory_alloc((size_t)count, sizeof *t->reference, "references");
     t->reference_line = memory_alloc((size_t)count, sizeof *t->reference_line, "references");
     if (!read_lines(&t->hypothesis, path[0], NULL, NULL, error)) return false;
+    if (o->wanted[BLEU] && o->bleu.tokenizer != BLEU_NONE) note_tokenized(&t->hypothesis, path[0]);
     for (int r = 0; r < t->references; r++) {
         if (!read_lines(&t->reference[r], path[r + 1], &t->hypothesis, path[0], error)) return false;
         t->reference_line[r] = t->reference[r].line;
