@@ -106,13 +106,10 @@ static int32_t match_reference(NgramCounter *c, const int32_t *gram, int32_t pos
     return matches;
 }
 
-/* An n-gram that the hypothesis lacks, and so all that begin with it, is -1. */
+/* An n-gram that the hypothesis lacks is -1, and so are all that begin with it: no pair has -1 on its left. */
 static void look_up_reference(NgramCounter *c, int32_t *gram, const Symbols *text, int n) {
     int32_t positions = ngrams_in(text, n);
-    for (int32_t i = 0; i < positions; i++) {
-        int32_t first = n == 1 ? 0 : gram[i];
-        gram[i] = first < 0 ? -1 : pair_number(&c->grams, first, text->at[i + n - 1]);
-    }
+    for (int32_t i = 0; i < positions; i++) gram[i] = pair_number(&c->grams, n == 1 ? 0 : gram[i], text->at[i + n - 1]);
 }
 
 void ngrams_match(int32_t *matches, NgramCounter *c, const Symbols *hypothesis, const Symbols *references, int count,
