@@ -103,13 +103,13 @@ void bleu_tokenize(Symbols *text, Symbols *scratch, BleuTokenizer tokenizer) {
                                      {is_no_digit, is_period_or_comma, false, true},
                                      {is_period_or_comma, is_no_digit, true, false},
                                      {is_digit, is_dash, false, true},
-                                     {NULL}};
+                                     {0}};
     static const Rule rules_intl[] = {{is_no_number, is_punctuation, false, true},
                                       {is_punctuation, is_no_number, true, false},
                                       {is_symbol, NULL, true, true},
-                                      {NULL}};
-    static const Rule rules_char[] = {{is_any, NULL, true, true}, {NULL}};
-    static const Rule rules_none[] = {{NULL}};
+                                      {0}};
+    static const Rule rules_char[] = {{is_any, NULL, true, true}, {0}};
+    static const Rule rules_none[] = {{0}};
     static const Rule *const rules[BLEU_TOKENIZERS] = {rules_13a, rules_none, rules_char, rules_intl};
     if (tokenizer == BLEU_13A) {
         undo_markup(text);

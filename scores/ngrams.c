@@ -68,9 +68,9 @@ void ngram_counter_free(NgramCounter *c) {
 }
 
 static void reserve_counts(NgramCounter *c, size_t most) {
-    if (most <= c->capacity) return;
+    if (most < c->capacity) return;
     int32_t **counts[3] = {&c->in_hypothesis, &c->in_reference, &c->taken};
-    c->capacity = most + most / 2;
+    c->capacity = most + most / 2 + 1;
     for (int i = 0; i < 3; i++) {
         memory_free(*counts[i]);
         *counts[i] = memory_alloc(c->capacity, sizeof **counts[i], "counts of n-grams of a line to score");

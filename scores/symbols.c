@@ -9,9 +9,9 @@ enum { CAPITAL_I_DOT = 0x130, DOT_ABOVE = 0x307, CAPITAL_SIGMA = 0x3A3, FINAL_SI
 
 void symbols_begin(Symbols *s, size_t most) {
     s->count = 0;
-    if (most <= s->capacity) return;
+    if (most < s->capacity) return; /* even an empty one has memory: no null pointer goes to memset */
     memory_free(s->at);
-    s->capacity = most + most / 2;
+    s->capacity = most + most / 2 + 1;
     s->at = memory_alloc(s->capacity, sizeof *s->at, "characters of a line to score");
 }
 
