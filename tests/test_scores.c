@@ -212,6 +212,9 @@ static void test_tokenizers(void **state) {
         {"a\xC2\xA0"
          "b \t c",
          "a b c", "a b c"},
+        {"a\x1C"
+         "b\x1F\x0B",
+         "a b", "a b"},
         {"-5 - .5 5. ,", "-5 - . 5 5 . ,", "-5 - . 5 5 . ,"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_words(BLEU_13A, false, cases[i][0], cases[i][1]);
