@@ -38,7 +38,7 @@ static const char USAGE[] =
 
 enum { BLEU, CHRF, CHRF_PLUS_PLUS, LENGTH_RATIO, EXACT_MATCH, FIGURES };
 static const char *const FIGURE_NAMES[FIGURES + 1] = {"bleu", "chrf", "chrf++", "length_ratio", "exact_match", NULL};
-enum { MOST_LINE_MB = 2, TOKENIZED_LINES = 100 };
+enum { MOST_LINE_MB = 1, TOKENIZED_LINES = 100 };
 
 typedef struct Options {
     bool wanted[FIGURES], chosen; /* chosen: by --metrics */

@@ -75,7 +75,7 @@ prints 'exact match = 11.30 (113 of 1000)
   even                           9.60 (48 of 500)
   odd                           13.00 (65 of 500)' a r --metrics exact_match --tags tags
 
-# Odd text is scored: no final newline, a byte order mark, carriage returns, NUL, what is not UTF-8, a megabyte line.
+# Odd text is scored: no final newline, a byte order mark, carriage returns, NUL, what is not UTF-8, a line of 800,000 bytes.
 printf '\357\273\277the cat sat on the mat\r\n\000 a\000b \342\200\250 c d\r\n' >one
 printf 'the cat sat on the mat\n\000 a\000b \342\200\250 c d' >two
 prints '100.0
@@ -84,9 +84,9 @@ prints '100.0
 printf 'fine\n\377\376 a b c d\n' >broken
 expect 0 'broken:2: not UTF-8' "$evaluate" broken broken
 expect 0 'BLEU.* = 100.0 ' "$evaluate" broken broken
-awk 'BEGIN { for (i = 0; i < 200000; i++) printf "%d-%d ", i % 7, i % 11; print "" }' >megabyte
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "%d-%d ", i % 7, i % 11; print "" }' >wide
 prints '100.0
-100.0' megabyte megabyte --score-only --metrics bleu chrf
+100.0' wide wide --score-only --metrics bleu chrf
 yes 'It is tokenized .' | head -n 100 >tokenized
 expect 0 'tokenized: 100 lines end in " ."' "$evaluate" tokenized tokenized
 prints 100.0 tokenized tokenized --tokenize none --metrics bleu --score-only
@@ -108,7 +108,7 @@ expect 1 'empty: is empty' "$evaluate" empty empty
 expect 1 'nowhere: No such file' "$evaluate" a nowhere
 expect 1 'is a directory' "$evaluate" . r
 head -c 3000000 /dev/zero | tr '\000' x >long
-expect 1 'long:1: a line of 3000000 bytes' "$evaluate" long long
+expect 1 'long:1: (a line of 3000000 bytes|this line is longer)' "$evaluate" long long
 expect 2 'give two files' "$evaluate" a
 expect 2 'metrics cannot be "ter"; give any of bleu' "$evaluate" a r --metrics=ter
 expect 2 'tokenize cannot be "zh"; give 13a' "$evaluate" a r --tokenize zh
