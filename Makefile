@@ -31,7 +31,7 @@ CFLAGS = -std=c11 -D_GNU_SOURCE -O3 -g -march=$(MARCH) $(WIDE) -fopenmp -ffp-con
          -fno-trapping-math -I. $(WARNINGS) $(EXTRA)
 LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 
-MODULES  = base tokenizer data model run decoding training study measuring
+MODULES  = base tokenizer scores data model run decoding training study measuring
 SOURCES  = $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
 PROGRAMS = $(patsubst %.c,%,$(wildcard train.c translate.c evaluate.c tokenize.c gradcheck.c inspect.c bench.c))
 

@@ -37,11 +37,18 @@ static void count_tags(ExactMatch *m, Line tags, bool exact) {
     }
 }
 
-ExactMatch exact_match_count(const Lines *hypothesis, const Lines *reference, const Lines *tags) {
-    assert(hypothesis->count == reference->count && (tags == NULL || tags->count == reference->count));
-    ExactMatch m = {.lines = (int)reference->count};
-    for (size_t i = 0; i < reference->count; i++) {
-        bool exact = equal(hypothesis->line[i], reference->line[i]);
+static bool equals_any(const Lines *hypothesis, const Lines *reference, int references, size_t line) {
+    for (int r = 0; r < references; r++)
+        if (equal(hypothesis->line[line], reference[r].line[line])) return true;
+    return false;
+}
+
+ExactMatch exact_match_count(const Lines *hypothesis, const Lines *reference, int references, const Lines *tags) {
+    assert(references >= 1 && (tags == NULL || tags->count == hypothesis->count));
+    for (int r = 0; r < references; r++) assert(reference[r].count == hypothesis->count);
+    ExactMatch m = {.lines = (int)hypothesis->count};
+    for (size_t i = 0; i < hypothesis->count; i++) {
+        bool exact = equals_any(hypothesis, reference, references, i);
         m.exact += exact;
         if (tags != NULL) count_tags(&m, tags->line[i], exact);
     }

@@ -1,4 +1,4 @@
-/* Exact match: the share of lines that equal the reference byte for byte, in all and by tag. */
+/* Exact match: the share of lines that equal a reference byte for byte, in all and by tag. */
 #ifndef DATA_EXACT_MATCH_H
 #define DATA_EXACT_MATCH_H
 
@@ -15,8 +15,9 @@ typedef struct ExactMatch {
     int tags;
 } ExactMatch;
 
-/* Both have the same number of lines; so has `tags`, each line a list of words, unless it is NULL. */
-ExactMatch exact_match_count(const Lines *hypothesis, const Lines *reference, const Lines *tags);
+/* A line is exact if it equals that of any of the references [references], at least one. All have the same number of
+ * lines; so has `tags`, each line a list of words, unless it is NULL. */
+ExactMatch exact_match_count(const Lines *hypothesis, const Lines *reference, int references, const Lines *tags);
 
 static inline double exact_match_percent(int exact, int lines) { return lines > 0 ? 100.0 * exact / lines : 0; }
 

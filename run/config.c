@@ -93,7 +93,7 @@ static const ConfigKey keys[] = {
     INT(train, max_bad_updates, "10", 1, 1e9, FIXED, "stop after so many updates in a row that are not finite"),
 
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),
-    CHOICE(valid, metric, "nll", "nll|exact_match", MAY_CHANGE, "what decides which weights are best"),
+    CHOICE(valid, metric, "nll", "nll|exact_match|bleu|chrf", MAY_CHANGE, "what decides which weights are best"),
     INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
 
     INT(decode, beam_size, "1", 1, 1, FIXED, "hypotheses kept (greedy search)"),

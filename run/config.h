@@ -26,7 +26,12 @@ typedef enum ConfigSchedule {
     CONFIG_SCHEDULE_LINEAR,
     CONFIG_SCHEDULE_CONSTANT
 } ConfigSchedule;
-typedef enum ConfigMetric { CONFIG_METRIC_NLL, CONFIG_METRIC_EXACT_MATCH } ConfigMetric;
+typedef enum ConfigMetric {
+    CONFIG_METRIC_NLL,
+    CONFIG_METRIC_EXACT_MATCH,
+    CONFIG_METRIC_BLEU,
+    CONFIG_METRIC_CHRF
+} ConfigMetric;
 
 /* Every so many updates or epochs: `500` or `500 updates`, `1 epoch`. */
 typedef enum ConfigUnit { CONFIG_UPDATES, CONFIG_EPOCHS } ConfigUnit;

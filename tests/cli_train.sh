@@ -44,6 +44,13 @@ wait "$child"
 grep -q 'stopped by a signal' "$work/signal.out" || fail "a terminated training does not say so"
 expect 0 'resume +after update' "$train" "$work/signal.ini" --set train.updates=10
 
+# Values of two metrics cannot be compared.
+cp -r "$work/halves" "$work/metric"
+small_config "$work/metric" >"$work/metric.ini"
+expect 0 'the best so far, by nll, is forgotten' "$train" "$work/metric.ini" --set train.updates=20 --set valid.metric=chrf
+grep -q '"update":20,.*"bleu":[0-9.e-]*,"chrf":[0-9.e-]*,"exact_match":[0-9.e-]*,"best":true' "$work/metric/metrics.jsonl" ||
+    fail "no chrF in metrics.jsonl"
+
 # What may not change on a resume is refused with both values; --fresh moves the run aside.
 expect 1 'batch_tokens is .600. .*.700. is asked' "$train" "$work/whole.ini" --set train.batch_tokens=700
 expect 0 'old run was moved to .*whole.old' "$train" "$work/whole.ini" --fresh --set train.updates=2

@@ -5,6 +5,13 @@
 small_config "$work/run" >"$work/c.ini"
 expect 0 'finished' "$train" "$work/c.ini" --set train.updates=150 --set valid.every=1000
 
+# Validation scored what ./translate gives, as ./evaluate does.
+"$translate" "$work/run" <"$work/valid.en" >"$work/all" 2>"$work/err"
+scores=$("$evaluate" "$work/all" "$work/valid.fr" --score-only --metrics bleu chrf | tr '\n' ' ')
+printed=$(sed -nE 's/^\[valid\].*  bleu ([0-9.]+)  chrf ([0-9.]+)  .*/\1 \2 /p' "$work/run/train.log")
+[ "$printed" = "$scores" ] || fail "validation printed $printed, evaluate $scores"
+[ "$(grep -c '^scores .*BLEU|nrefs:1|.*chrF2|nrefs:1|' "$work/run/train.log")" -eq 1 ] || fail "the signatures are not printed once"
+
 # Blank lines stay blank, everything else gives something; odd text, a long line, no newline at the end.
 printf 'The cat sleeps.\n\n   \t \nWho will follow her?\r\n\377\376 broken\n\360\237\230\200 \342\200\250 x\n</s> <unk>\n' >"$work/in"
 awk 'BEGIN { for (i = 0; i < 700; i++) printf "the small cat "; print "" }' >>"$work/in"

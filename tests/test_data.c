@@ -237,7 +237,7 @@ static void test_exact_match(void **state) {
     lines_split(&hypothesis, memory_text("a b\nc\nd", 7), 7);
     lines_split(&reference, memory_text("a b\nC\nd", 7), 7);
     lines_split(&tags, memory_text("x y\ny\n x", 8), 8);
-    ExactMatch m = exact_match_count(&hypothesis, &reference, &tags);
+    ExactMatch m = exact_match_count(&hypothesis, &reference, 1, &tags);
     assert_int_equal(m.lines, 3);
     assert_int_equal(m.exact, 2);
     assert_int_equal(m.tags, 2);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "tests/support/probe.h"
 #include "tests/support/scratch.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
@@ -92,6 +93,37 @@ static void test_limits(void **state) {
               0, 8);
 }
 
+/* With bleu or chrf the largest value of all scheduled validations is kept as the best. */
+static void test_best_by_score(void **state) {
+    (void)state;
+    static const char *const metrics[] = {"bleu", "chrf"};
+    for (int i = 0; i < 2; i++) {
+        char settings[128], key[16];
+        Error error = {""};
+        scratch_create();
+        write_corpus();
+        Trainer t;
+        snprintf(settings, sizeof settings, "updates = 60\nlr = 0.02\n[valid]\nevery = 4\nmetric = %s\n", metrics[i]);
+        open_trainer(&t, settings);
+        assert_int_equal(trainer_run(&t, &error), TRAIN_UPDATES);
+        size_t size;
+        char *text = scratch_read(scratch_path("run/metrics.jsonl"), &size);
+        snprintf(key, sizeof key, "\"%s\":", metrics[i]);
+        double best = -1, first = -1;
+        for (char *at = strstr(text, key); at != NULL; at = strstr(at, key)) {
+            at += strlen(key);
+            double value = strtod(at, NULL);
+            first = first < 0 ? value : first;
+            best = value > best ? value : best;
+        }
+        assert_true(best > first && first >= 0);
+        assert_near(t.state.best, best, 1e-8); /* nine digits are written */
+        free(text);
+        trainer_close(&t);
+        scratch_remove();
+    }
+}
+
 /* A parameter that is no number makes every update not finite: each is skipped and counted, none changes a thing. */
 static void test_bad_updates(void **state) {
     (void)state;
@@ -145,6 +177,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_best_by_score),
         cmocka_unit_test(test_bad_updates),
         cmocka_unit_test(test_another_corpus_is_refused),
     };

@@ -25,12 +25,13 @@ bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error)
 }
 
 bool metrics_append_valid(const char *path, const ValidMetrics *m, Error *error) {
-    char line[512], n[5][32];
+    char line[512], n[7][32];
     snprintf(line, sizeof line,
              "{\"kind\":\"valid\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
-             "\"exact_match\":%s,\"best\":%s,\"seconds\":%s}",
+             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s}",
              m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll), number(n[2], exp(m->nll)),
-             number(n[3], m->exact_match), m->best ? "true" : "false", number(n[4], m->seconds));
+             number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match), m->best ? "true" : "false",
+             number(n[6], m->seconds));
     return file_append_line(path, line, error);
 }
 

@@ -20,7 +20,8 @@ typedef struct TrainMetrics {
 typedef struct ValidMetrics {
     int64_t update;
     int epoch;
-    double loss, nll, exact_match, seconds; /* exact_match in percent */
+    double loss, nll, seconds;
+    double bleu, chrf, exact_match; /* percent */
     bool best;
 } ValidMetrics;
 

@@ -94,6 +94,7 @@ static void print_plan(Trainer *t) {
              matmul_kernel_name());
     log_line(&t->log, "update     %lld target tokens in pieces of about %d rows",
              (long long)c->batch_tokens * c->accumulate, c->piece_rows);
+    if (t->valid.pairs > 0) trainer_print_signatures(t);
 }
 
 static bool write_config(Trainer *t, Error *error) {

@@ -86,7 +86,11 @@ static void identity(char vocabulary[32], char corpus[32], const Trainer *t) {
 }
 
 static const char *metric_name(const Trainer *t) {
-    return t->config.valid.metric == CONFIG_METRIC_NLL ? "nll" : "exact_match";
+    static const char *const names[] = {[CONFIG_METRIC_NLL] = "nll",
+                                        [CONFIG_METRIC_EXACT_MATCH] = "exact_match",
+                                        [CONFIG_METRIC_BLEU] = "bleu",
+                                        [CONFIG_METRIC_CHRF] = "chrf"};
+    return names[t->config.valid.metric];
 }
 
 static void tensors(SafetensorsTensor out[3], const Trainer *t) {

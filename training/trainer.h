@@ -86,9 +86,12 @@ typedef struct StepResult {
 
 bool trainer_step(Trainer *t, StepResult *result);
 
-/* Mean losses and exact matches on the validation corpus; prints samples. Keeps the best value and counts the
+/* Mean losses, BLEU, chrF and exact matches on the validation corpus; prints samples. Keeps the best value and counts the
  * validations since; writes model.safetensors where the value is the best so far. */
 bool trainer_validate(Trainer *t, Error *error);
+
+/* Which BLEU and chrF that are. */
+void trainer_print_signatures(Trainer *t);
 
 bool trainer_save(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);

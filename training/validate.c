@@ -1,9 +1,10 @@
-/* Validation: the two losses without dropout, and how many greedy translations are exactly the reference. */
+/* Validation: the two losses without dropout, and the scores of greedy translations. */
 #include <omp.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "scores/metric.h"
 #include "training/metrics.h"
 #include "training/trainer.h"
 
@@ -45,32 +46,65 @@ static void show_sample(Trainer *t, const char *translation, int pair) {
     log_line(&t->log, "    output     %s", translation);
 }
 
-/* Percentage of all validation lines whose greedy translation equals the reference, byte for byte. */
-static double exact_match(Trainer *t) {
+static double score(const Metric *m, const Line *hypothesis, const Line *reference, int count) {
+    Counts counts;
+    counts_collect(&counts, m, hypothesis, &reference, 1, count);
+    double value = counts_score(&counts).value;
+    counts_free(&counts);
+    return value;
+}
+
+void trainer_print_signatures(Trainer *t) {
+    char bleu[METRIC_TEXT], chrf[METRIC_TEXT];
+    log_line(&t->log, "scores     BLEU|%s, chrF2|%s",
+             metric_signature(bleu, (Metric[]){metric_bleu()}, &(Setting){.references = 1}),
+             metric_signature(chrf, (Metric[]){metric_chrf(0)}, &(Setting){.references = 1}));
+}
+
+/* BLEU, chrF2 and exact matches of the greedy translations of all validation lines, as plain text. */
+static void translate_and_score(ValidMetrics *m, Trainer *t) {
+    const Metric bleu = metric_bleu(), chrf = metric_chrf(0), exact = {.kind = METRIC_EXACT_MATCH};
     const Lines *source = &t->valid_text.source, *target = &t->valid_text.target;
-    int count = (int)source->count, exact = 0;
+    int count = (int)source->count;
     Translation *out = memory_alloc((size_t)count, sizeof *out, "validation translations");
+    Line *line = memory_alloc((size_t)count, sizeof *line, "validation translations");
     Translator translator;
     translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads,
                     t->lanes.arena);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
-    for (int i = 0; i < count; i++) {
-        Line reference = target->line[i];
-        exact += strlen(out[i].text) == reference.length && memcmp(out[i].text, reference.text, reference.length) == 0;
-    }
+    for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, strlen(out[i].text)};
+    m->bleu = score(&bleu, line, target->line, count);
+    m->chrf = score(&chrf, line, target->line, count);
+    m->exact_match = score(&exact, line, target->line, count);
     for (int i = 0; i < SAMPLES && i < count; i++) show_sample(t, out[i * count / SAMPLES].text, i * count / SAMPLES);
     for (int i = 0; i < count; i++) memory_free(out[i].text);
     translator_free(&translator);
+    memory_free(line);
     memory_free(out);
-    return 100.0 * exact / count;
 }
 
-/* Is the metric better than the best so far? nll: lower; exact match: higher. */
+/* The value that decides which weights are best. */
+static double deciding(const Trainer *t, const ValidMetrics *m) {
+    switch (t->config.valid.metric) {
+    case CONFIG_METRIC_NLL:
+        return m->nll;
+    case CONFIG_METRIC_EXACT_MATCH:
+        return m->exact_match;
+    case CONFIG_METRIC_BLEU:
+        return m->bleu;
+    case CONFIG_METRIC_CHRF:
+        return m->chrf;
+    }
+    return m->nll;
+}
+
+/* Is it better than the best so far? nll: lower; the others: higher. */
 static bool improves(const Trainer *t, const ValidMetrics *m) {
     if (!isfinite(m->nll)) return false;
     if (t->state.best_update == 0) return true;
-    return t->config.valid.metric == CONFIG_METRIC_NLL ? m->nll < t->state.best : m->exact_match > t->state.best;
+    double value = deciding(t, m);
+    return t->config.valid.metric == CONFIG_METRIC_NLL ? value < t->state.best : value > t->state.best;
 }
 
 bool trainer_validate(Trainer *t, Error *error) {
@@ -80,14 +114,14 @@ bool trainer_validate(Trainer *t, Error *error) {
                       .epoch = t->batcher.epoch + 1 - batcher_at_epoch_start(&t->batcher),
                       .loss = loss.objective / (double)loss.tokens,
                       .nll = loss.nll / (double)loss.tokens};
-    m.exact_match = exact_match(t);
+    translate_and_score(&m, t);
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
     m.best = improves(t, &m);
     t->state.validated = m.update;
     char verdict[64];
     if (m.best) {
-        t->state.best = t->config.valid.metric == CONFIG_METRIC_NLL ? m.nll : m.exact_match;
+        t->state.best = deciding(t, &m);
         t->state.best_update = m.update;
         t->state.stalled = 0;
         snprintf(verdict, sizeof verdict, "new best");
@@ -95,8 +129,11 @@ bool trainer_validate(Trainer *t, Error *error) {
         t->state.stalled++;
         snprintf(verdict, sizeof verdict, "stalled %d times", t->state.stalled);
     }
-    log_line(&t->log, "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  exact match %.1f%%  %.1fs  %s",
-             (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.exact_match, m.seconds, verdict);
+    log_line(&t->log,
+             "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  bleu %.1f  chrf %.1f  exact match %.1f%%  "
+             "%.1fs  %s",
+             (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.bleu, m.chrf, m.exact_match, m.seconds,
+             verdict);
     char *path = run_path(t->run.path, RUN_METRICS);
     bool good = metrics_append_valid(path, &m, error);
     memory_free(path);
