@@ -22,17 +22,30 @@ static const char USAGE[] =
     "out for each line in, in order; a blank line gives a blank line.\n"
     "\n"
     "  --input FILE, --output FILE   instead of standard input and output\n"
+    "  --beam-size N                 hypotheses kept while searching; 1: greedy; default: the run's\n"
+    "  --length-penalty A            the best has the highest log p / length^A; default: the run's\n"
     "  --threads N                   default: the physical cores this process may use\n"
     "  --max-length-factor A         at most A * source tokens + B target tokens; default: the run's\n"
     "  --help, --version\n";
 
-enum { OPTION_INPUT = 256, OPTION_OUTPUT, OPTION_THREADS, OPTION_FACTOR, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_INPUT = 256,
+    OPTION_OUTPUT,
+    OPTION_THREADS,
+    OPTION_FACTOR,
+    OPTION_BEAM,
+    OPTION_PENALTY,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 enum { WINDOW_LINES = 4096, WINDOW_BYTES = 1 << 22 }; /* read, translated and written together */
 
 static const struct option OPTIONS[] = {{"input", required_argument, NULL, OPTION_INPUT},
                                         {"output", required_argument, NULL, OPTION_OUTPUT},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"max-length-factor", required_argument, NULL, OPTION_FACTOR},
+                                        {"beam-size", required_argument, NULL, OPTION_BEAM},
+                                        {"length-penalty", required_argument, NULL, OPTION_PENALTY},
                                         {"help", no_argument, NULL, OPTION_HELP},
                                         {"version", no_argument, NULL, OPTION_VERSION},
                                         {NULL, 0, NULL, 0}};
@@ -40,7 +53,9 @@ static const struct option OPTIONS[] = {{"input", required_argument, NULL, OPTIO
 typedef struct Arguments {
     const char *run, *input, *output;
     int threads;
-    double factor; /* 0: the run's */
+    int beam_size;         /* 0: the run's */
+    double factor;         /* 0: the run's */
+    double length_penalty; /* below 0: the run's */
 } Arguments;
 
 static bool read_number(double *value, const char *text, const char *option, double least, double most) {
@@ -68,6 +83,13 @@ static int parse(Arguments *a, int argc, char **argv) {
             break;
         case OPTION_FACTOR:
             if (!read_number(&a->factor, optarg, "--max-length-factor", 0.1, 100)) return 2;
+            break;
+        case OPTION_BEAM:
+            if (!read_number(&number, optarg, "--beam-size", 1, 1000)) return 2;
+            a->beam_size = (int)number;
+            break;
+        case OPTION_PENALTY:
+            if (!read_number(&a->length_penalty, optarg, "--length-penalty", 0, 100)) return 2;
             break;
         case OPTION_HELP:
             fputs(USAGE, stdout);
@@ -189,7 +211,7 @@ static bool translate_files(const LoadedRun *run, const Arguments *a) {
 }
 
 int main(int argc, char **argv) {
-    Arguments a = {.threads = cpu_cores()};
+    Arguments a = {.threads = cpu_cores(), .length_penalty = -1};
     int status = parse(&a, argc, argv);
     if (status >= 0) return status;
     matmul_serial_blas();
@@ -200,6 +222,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (a.factor > 0) run.config.decode.max_length_factor = a.factor;
+    if (a.beam_size > 0) run.config.decode.beam_size = a.beam_size;
+    if (a.length_penalty >= 0) run.config.decode.length_penalty = a.length_penalty;
     bool good = translate_files(&run, &a);
     loaded_run_close(&run);
     return good ? 0 : 1;

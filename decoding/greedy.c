@@ -19,7 +19,7 @@ static int best_id(const real *logits, const uint8_t *banned, bool first, int V)
     return best;
 }
 
-static int most_tokens(const DecodeLimits *limits, int source_length) {
+int decode_most_tokens(const DecodeLimits *limits, int source_length) {
     double most = limits->max_length_factor * source_length + limits->max_length_extra;
     return most < 1 ? 1 : most > 1e6 ? 1000000 : (int)most;
 }
@@ -29,30 +29,31 @@ void greedy_decode(Hypothesis *out, const StepModel *m, const int *source_ids, P
     ArenaMark mark = arena_mark(arena);
     int V = m->p->config.target_vocab, rows = source.sentences, longest = 0;
     for (int s = 0; s < rows; s++) {
-        int most = most_tokens(limits, packed_length(&source, s));
+        int most = decode_most_tokens(limits, packed_length(&source, s));
         longest = most > longest ? most : longest;
-        out[s] = (Hypothesis){memory_alloc((size_t)most, sizeof(int), "translation"), 0};
+        out[s] = (Hypothesis){memory_alloc((size_t)most, sizeof(int), "translation"), 0, 0, 0};
     }
-    StepCache cache = step_begin(m, source_ids, source, longest, arena);
+    StepCache cache = step_begin(m, source_ids, source, 1, longest, arena);
     real *logits = arena_reals(arena, "logits", rows, V);
-    int *slot = arena_array(arena, int, "slots", rows), *last = arena_array(arena, int, "last ids", rows);
+    StepRows row = {rows, arena_array(arena, int, "slots", rows), arena_array(arena, StepToken, "last tokens", rows)};
     for (int s = 0; s < rows; s++) {
-        slot[s] = s;
-        last[s] = ID_BOS;
+        row.slot[s] = s;
+        row.token[s] = (StepToken){.id = ID_BOS, .parent = s};
     }
-    while (rows > 0) {
-        step_forward(logits, &cache, m, slot, last, rows, arena);
+    while (row.count > 0) {
+        step_forward(logits, &cache, m, &row, arena);
         int going = 0; /* rows that are not finished close up, in order */
-        for (int r = 0; r < rows; r++) {
-            Hypothesis *h = &out[slot[r]];
+        for (int r = 0; r < row.count; r++) {
+            int slot = row.slot[r];
+            Hypothesis *h = &out[slot];
             int id = best_id(logits + (size_t)r * V, limits->banned, h->count == 0, V);
             if (id == ID_EOS) continue;
             h->ids[h->count++] = id;
-            if (h->count == most_tokens(limits, packed_length(&source, slot[r]))) continue;
-            slot[going] = slot[r];
-            last[going++] = id;
+            if (h->count == decode_most_tokens(limits, packed_length(&source, slot))) continue;
+            row.slot[going] = slot;
+            row.token[going++] = (StepToken){.id = id, .parent = slot};
         }
-        rows = going;
+        row.count = going;
     }
     arena_release(arena, mark);
 }

@@ -17,10 +17,13 @@ typedef struct DecodeLimits {
 /* Which ids a decoder never emits: <s>, <pad>, <unk> and byte tokens of control characters. [vocab], from memory_alloc. */
 uint8_t *decode_banned(int vocab);
 
+int decode_most_tokens(const DecodeLimits *limits, int source_length);
+
 /* A target, without </s>. */
 typedef struct Hypothesis {
     int *ids; /* [count], from memory_alloc */
     int count;
+    double log_p, score; /* of ids and </s>, as the beam search defines them (beam.h); 0 from greedy search */
 } Hypothesis;
 
 /* Decodes the sentences of source (ids end with </s>) into out [sentences]. The result of a sentence does not depend on

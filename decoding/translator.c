@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 
-enum { GROUP_SENTENCES = 64, GROUP_ROWS = 2048 }; /* decoded together: enough rows a step, little waiting at the end */
+/* Decoded together: enough hypotheses a step to read the weights for, and little waiting at the end. */
+enum { GROUP_HYPOTHESES = 64, GROUP_ROWS = 2048 };
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
                      const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads,
@@ -14,6 +15,7 @@ void translator_init(Translator *t, const Transformer *p, const TransformerPosit
     *t = (Translator){.source = source, .target = target, .threads = threads, .arena = arena};
     t->limits =
         (DecodeLimits){config->max_length_factor, config->max_length_extra, decode_banned(p->config.target_vocab)};
+    t->beam = (BeamOptions){config->beam_size, 1, config->length_penalty, false};
     step_model_init(&t->model, p, positions);
 }
 
@@ -54,9 +56,10 @@ static int collect(Translation *out, Job *job, IdList *pool, const Tokenizer *to
 }
 
 /* Jobs first .. first+result-1 fit into one group. The first is the longest, and all get room for its length. */
-static int group_size(const Job *job, int jobs, int first) {
+static int group_size(const Job *job, int jobs, int first, int beam_size) {
     int size = 1, longest = job[first].length;
-    while (first + size < jobs && size < GROUP_SENTENCES && (size + 1) * longest <= GROUP_ROWS) size++;
+    while (first + size < jobs && (size + 1) * beam_size <= GROUP_HYPOTHESES && (size + 1) * longest <= GROUP_ROWS)
+        size++;
     return size;
 }
 
@@ -70,7 +73,10 @@ static void decode_group(Translation *out, const Translator *t, const Job *job, 
     for (int i = 0; i < jobs; i++)
         memcpy(ids + source.offset[i], pool->ids + job[i].first, (size_t)job[i].length * sizeof(int));
     Hypothesis *hypothesis = arena_array(arena, Hypothesis, "translations", jobs);
-    greedy_decode(hypothesis, &t->model, ids, source, &t->limits, arena);
+    if (t->beam.beam_size == 1)
+        greedy_decode(hypothesis, &t->model, ids, source, &t->limits, arena);
+    else
+        beam_decode(hypothesis, &t->model, ids, source, &t->limits, &t->beam, arena);
     for (int i = 0; i < jobs; i++) {
         out[job[i].line].text = tokenizer_decode(t->target, hypothesis[i].ids, hypothesis[i].count, NULL);
         memory_free(hypothesis[i].ids);
@@ -85,7 +91,7 @@ void translator_translate(Translation *out, const Translator *t, const Line *lin
     memset(out, 0, (size_t)count * sizeof *out);
     int jobs = collect(out, job, &pool, t->source, line, count);
     for (int first = 0; first < jobs; first = group[groups]) {
-        group[groups + 1] = first + group_size(job, jobs, first);
+        group[groups + 1] = first + group_size(job, jobs, first, t->beam.beam_size);
         groups++;
     }
 #pragma omp parallel for num_threads(t->threads) schedule(dynamic, 1)

@@ -3,7 +3,7 @@
 #define DECODING_TRANSLATOR_H
 
 #include "base/lines.h"
-#include "decoding/greedy.h"
+#include "decoding/beam.h"
 #include "run/config.h"
 
 /* What decoding needs of a model and its texts; training lends its own for validation. */
@@ -11,6 +11,7 @@ typedef struct Translator {
     const Tokenizer *source, *target; /* borrowed; may be one */
     StepModel model;
     DecodeLimits limits;
+    BeamOptions beam;
     int threads;
     Arena *arena; /* [threads] borrowed, so that training's warm ones serve validation too */
 } Translator;

@@ -49,10 +49,13 @@ static void test_packed_linear(void **state) {
     }
 }
 
-enum { SENTENCES = 5 };
-static const int SOURCE_LENGTHS[SENTENCES] = {4, 1, 19, 6, 3}, TARGET_LENGTHS[SENTENCES] = {7, 3, 5, 18, 1};
+enum { SENTENCES = 5, LONGEST = 70, WIDTH = 3 };
+static const int SOURCE_LENGTHS[SENTENCES] = {4, 1, 19, 6, 3}, TARGET_LENGTHS[SENTENCES] = {7, 3, 5, LONGEST, 1};
 
-/* Feeds each slot its own target, in rounds; a slot leaves when its target ends. */
+/* The slot of sentence s that holds place t of its target: any of its own. */
+static int wandering_slot(int s, int t) { return WIDTH * s + (t < 0 ? 0 : (t * t + s) % WIDTH); }
+
+/* Feeds each sentence its own target, in rounds and through all of its slots; it leaves when its target ends. */
 static void check_steps(NormPlace norm, TieEmbeddings tie) {
     ModelConfig config = small_config(norm, ACTIVATION_GELU, tie);
     SmallModel m;
@@ -66,18 +69,23 @@ static void check_steps(NormPlace norm, TieEmbeddings tie) {
 
     StepModel model;
     step_model_init(&model, &m.p, &m.positions);
-    StepCache cache = step_begin(&model, batch.source_ids, batch.source, 18, &m.arena);
-    for (int t = 0; t < 18; t++) {
-        int slot[SENTENCES], ids[SENTENCES], rows = 0;
+    StepCache cache = step_begin(&model, batch.source_ids, batch.source, WIDTH, LONGEST, &m.arena);
+    for (int t = 0; t < LONGEST; t++) {
+        int slot[2 * SENTENCES];
+        StepToken token[2 * SENTENCES];
+        StepRows rows = {0, slot, token};
         for (int s = SENTENCES - 1; s >= 0; s--) { /* in another order than the slots */
             if (t >= TARGET_LENGTHS[s]) continue;
-            slot[rows] = s;
-            ids[rows++] = batch.target_in[batch.target.offset[s] + t];
+            int id = batch.target_in[batch.target.offset[s] + t], parent = wandering_slot(s, t - 1);
+            slot[rows.count] = wandering_slot(s, t);
+            token[rows.count++] = (StepToken){id, parent, 0};
+            slot[rows.count] = WIDTH * s + (wandering_slot(s, t) + 1) % WIDTH; /* another token, which leads nowhere */
+            token[rows.count++] = (StepToken){ID_EOS, parent, 0};
         }
-        real logits[SENTENCES * 32];
-        step_forward(logits, &cache, &model, slot, ids, rows, &m.arena);
-        for (int r = 0; r < rows; r++)
-            memcpy(step + (batch.target.offset[slot[r]] + t) * V, logits + r * V, (size_t)V * sizeof(real));
+        real logits[2 * SENTENCES * 32];
+        step_forward(logits, &cache, &model, &rows, &m.arena);
+        for (int r = 0; r < rows.count; r += 2)
+            memcpy(step + (batch.target.offset[slot[r] / WIDTH] + t) * V, logits + r * V, (size_t)V * sizeof(real));
     }
     assert_below(relative_difference(step, full, (size_t)(N * V)), TIGHT);
     step_model_free(&model);

@@ -34,6 +34,15 @@ sort -R --random-source="$work/in" "$work/in" >"$work/shuffled"
 sort "$work/all" >"$work/b"
 same_files "$work/a" "$work/b" "another order"
 
+# Beam search.
+"$translate" "$work/run" --beam-size 4 <"$work/in" >"$work/beam"
+"$translate" "$work/run" --beam-size 4 --threads 3 <"$work/shuffled" | sort >"$work/a"
+sort "$work/beam" >"$work/b"
+same_files "$work/a" "$work/b" "a beam, another order and three threads"
+cmp -s "$work/beam" "$work/all" && fail "a beam of 4 finds nothing but the greedy translations"
+"$translate" "$work/run" --beam-size 1 --length-penalty 0 <"$work/in" >"$work/one"
+same_files "$work/all" "$work/one" "a beam of one"
+
 # A pipe that waits for an answer gets it before the next line comes; spaces of other scripts are blank; .gz is refused.
 mkfifo "$work/questions"
 "$translate" "$work/run" <"$work/questions" >"$work/answers" &
@@ -70,4 +79,6 @@ rm "$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
 expect 2 'threads' "$translate" "$work/run" --threads none
+expect 2 'beam-size 0: give a number from 1' "$translate" "$work/run" --beam-size 0
+expect 2 'length-penalty -1: give a number from 0' "$translate" "$work/run" --length-penalty -1
 finish
