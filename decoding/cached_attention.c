@@ -51,9 +51,23 @@ void cached_self_attention(real *out, const real *q, int q_stride, const StepCac
                paths->path + (size_t)r * (size_t)paths->stride, paths->keys[r], A);
 }
 
-/* `n` rows of sentence s. */
-static void attend_source(real *out, const real *q, const StepCache *cache, int layer, int s, int n, Arena *scratch) {
+/* Keeps the weights A [n,M] of one head, or adds them to the mean over heads. */
+static void watch(const real *A, int M, const StepCache *cache, const int *slot, int n, int head) {
+    int s = step_sentence(cache, slot[0]), m = packed_length(&cache->source, s), H = cache->shape.heads;
+    if (cache->watched_head >= 0 && head != cache->watched_head) return;
+    real share = cache->watched_head >= 0 ? 1 : 1 / (real)H;
+    for (int i = 0; i < n; i++) {
+        real *kept = step_attention(cache, cache->length[s] - 1, slot[i]);
+        if (head == 0 || cache->watched_head >= 0) vec_fill(kept, 0, m);
+        for (int j = 0; j < m; j++) kept[j] += share * A[(size_t)i * M + j];
+    }
+}
+
+/* The n rows of the sentence that has the slots slot[0..n). */
+static void attend_source(real *out, const real *q, const StepCache *cache, int layer, const int *slot, int n,
+                          Arena *scratch) {
     ArenaMark mark = arena_mark(scratch);
+    int s = step_sentence(cache, slot[0]);
     int H = cache->shape.heads, K = cache->shape.d_k, Vd = cache->shape.d_v, HK = H * K, HV = H * Vd;
     int m = packed_length(&cache->source, s), M = tile_pad(m);
     const real *k_t = cache->of_source[layer].k_t + (size_t)cache->padded[s] * HK;
@@ -63,6 +77,7 @@ static void attend_source(real *out, const real *q, const StepCache *cache, int 
         tile_matmul(A, M, q + h * K, HK, 1, k_t + (size_t)(h * K) * (size_t)M, M, n, M, K); /* 1  S = Q K' */
         for (int i = 0; i < n; i++) /* 2  A = softmax(S / sqrt K) */
             softmax_forward(A + (size_t)i * M, A + (size_t)i * M, m, M, scale);
+        if (layer == cache->watched_layer) watch(A, M, cache, slot, n, h);
         tile_matmul(out + h * Vd, HV, A, M, 1, v + h * Vd, HV, n, Vd, m); /* 3  O = A V */
     }
     arena_release(scratch, mark);
@@ -74,6 +89,6 @@ void cached_cross_attention(real *out, const real *q, const StepCache *cache, in
     for (int r = 0, n; r < rows->count; r += n) {
         int s = step_sentence(cache, rows->slot[r]);
         for (n = 1; r + n < rows->count && step_sentence(cache, rows->slot[r + n]) == s;) n++;
-        attend_source(out + (size_t)r * HV, q + (size_t)r * HK, cache, layer, s, n, scratch);
+        attend_source(out + (size_t)r * HV, q + (size_t)r * HK, cache, layer, rows->slot + r, n, scratch);
     }
 }

@@ -8,6 +8,7 @@
 StepCache step_cache_new(Packed source, int width, int capacity, int layers, AttentionShape shape, Arena *arena) {
     int sentences = source.sentences, HK = shape.heads * shape.d_k, HV = shape.heads * shape.d_v;
     StepCache c = {.slots = sentences * width, .width = width, .layers = layers, .shape = shape, .source = source};
+    c.watched_layer = c.watched_head = -1;
     c.length = arena_array(arena, int, "target lengths", sentences);
     c.padded = arena_array(arena, int, "padded offsets", sentences + 1);
     c.padded[0] = 0;
@@ -31,6 +32,10 @@ static void add_chunk(StepCache *cache, Arena *arena) {
     c->token = arena_array(arena, StepToken, "tokens", rows);
     c->k = arena_array(arena, real *, "cached keys", layers);
     c->v = arena_array(arena, real *, "cached values", layers);
+    c->attention = NULL;
+    if (cache->watched_layer >= 0)
+        c->attention =
+            arena_reals(arena, "kept cross-attention", STEP_CHUNK * cache->width, packed_rows(&cache->source));
     for (int l = 0; l < layers; l++) {
         c->k[l] = arena_reals(arena, "cached keys", rows, cache->shape.heads * cache->shape.d_k);
         c->v[l] = arena_reals(arena, "cached values", rows, cache->shape.heads * cache->shape.d_v);

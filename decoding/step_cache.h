@@ -30,7 +30,8 @@ typedef struct StepRows {
 /* STEP_CHUNK places of all slots: place t, slot s is row (t % STEP_CHUNK) slots + s. */
 typedef struct StepChunk {
     StepToken *token;
-    real **k, **v; /* [layers] of [rows, H K] and [rows, H Vd] */
+    real **k, **v;   /* [layers] of [rows, H K] and [rows, H Vd] */
+    real *attention; /* of the watched layer; sentence by sentence [STEP_CHUNK, width, source length]; or NULL */
 } StepChunk;
 
 /* Keys and values that the cross-attention of one layer reads, made once a sentence. */
@@ -46,11 +47,13 @@ typedef struct StepCache {
     StepChunk *chunk;
     int chunks, most_chunks;
     Packed source;
-    int *padded;            /* [sentences+1] sums of tile_pad(source length) */
-    SourceCache *of_source; /* [layers] */
+    int watched_layer, watched_head; /* whose cross-attention is kept: a layer or -1; a head, or -1 for their mean */
+    int *padded;                     /* [sentences+1] sums of tile_pad(source length) */
+    SourceCache *of_source;          /* [layers] */
 } StepCache;
 
-/* An empty cache for sentences of `source`, at most `capacity` places each; of_source is allocated, not filled. */
+/* An empty cache for sentences of `source`, at most `capacity` places each; of_source is allocated, not filled, and no
+ * layer is watched. */
 StepCache step_cache_new(Packed source, int width, int capacity, int layers, AttentionShape shape, Arena *arena);
 
 /* Fills place length[s] of the rows' slots (keys and values follow layer by layer), and lengthens their sentences:
@@ -65,6 +68,14 @@ static inline size_t step_row(const StepCache *cache, int place, int slot) {
 
 static inline const StepToken *step_token(const StepCache *cache, int place, int slot) {
     return &cache->chunk[place / STEP_CHUNK].token[step_row(cache, place, slot)];
+}
+
+/* What the token of a slot looked at while its successor was predicted: [source length]. Needs a watched layer. */
+static inline real *step_attention(const StepCache *cache, int place, int slot) {
+    int s = step_sentence(cache, slot), m = packed_length(&cache->source, s);
+    size_t before = (size_t)STEP_CHUNK * (size_t)cache->width * (size_t)cache->source.offset[s];
+    size_t row = (size_t)(place % STEP_CHUNK) * (size_t)cache->width + (size_t)(slot % cache->width);
+    return cache->chunk[place / STEP_CHUNK].attention + before + row * (size_t)m;
 }
 
 /* The slots of places 0 .. place on the path that ends in `slot`. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "decoding/greedy.h"
+#include "decoding/step.h"
 #include "model/matmul.h"
 #include "tests/support/small_model.h"
 
@@ -101,41 +101,11 @@ static void test_cached_steps_give_the_full_logits(void **state) {
     check_steps(NORM_POST, TIE_DECODER);
 }
 
-/* At random weights any two near-equal logits would show a difference of bits as a different translation. */
-static void test_greedy_alone_and_together(void **state) {
-    (void)state;
-    ModelConfig config = small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL);
-    SmallModel m;
-    small_model_init(&m, &config, 6);
-    small_model_stir(&m, 7);
-    Batch batch = small_batch(&config, SENTENCES, SOURCE_LENGTHS, TARGET_LENGTHS, 8);
-    StepModel model;
-    step_model_init(&model, &m.p, &m.positions);
-    uint8_t banned[SMALL_VOCAB] = {1, 1, 0, 1, 0, 1};
-    DecodeLimits limits = {1.5, 6, banned};
-    Hypothesis together[SENTENCES], alone;
-    greedy_decode(together, &model, batch.source_ids, batch.source, &limits, &m.arena);
-    for (int s = 0; s < SENTENCES; s++) {
-        int offset[2] = {0, SOURCE_LENGTHS[s]};
-        greedy_decode(&alone, &model, batch.source_ids + batch.source.offset[s], (Packed){1, offset}, &limits,
-                      &m.arena);
-        assert_int_equal(alone.count, together[s].count);
-        assert_memory_equal(alone.ids, together[s].ids, (size_t)alone.count * sizeof(int));
-        assert_in_range(alone.count, 1, (int)(1.5 * SOURCE_LENGTHS[s]) + 6);
-        for (int i = 0; i < alone.count; i++) assert_false(banned[alone.ids[i]] || alone.ids[i] == ID_EOS);
-        memory_free(alone.ids), memory_free(together[s].ids);
-    }
-    step_model_free(&model);
-    small_batch_free(&batch);
-    small_model_free(&m);
-}
-
 int main(void) {
     matmul_serial_blas();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_linear),
         cmocka_unit_test(test_cached_steps_give_the_full_logits),
-        cmocka_unit_test(test_greedy_alone_and_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

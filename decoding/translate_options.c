@@ -1,0 +1,145 @@
+#include "decoding/translate_options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+typedef enum OptionKind { FLAG, WHOLE, REAL, TEXT } OptionKind;
+
+typedef struct Option {
+    const char *name, *value; /* value: what stands for it in the help; NULL for a flag */
+    OptionKind kind;
+    size_t offset; /* in TranslateOptions */
+    double least, most;
+    const char *help;
+} Option;
+
+/* clang-format off */
+#define OPTION(name, value, kind, field, least, most, help) \
+    {name, value, kind, offsetof(TranslateOptions, field), least, most, help}
+
+static const Option options[] = {
+    OPTION("input", "FILE", TEXT, input, 0, 0, "read this (also .gz) instead of standard input"),
+    OPTION("output", "FILE", TEXT, output, 0, 0, "write this (also .gz) instead of standard output"),
+    OPTION("threads", "N", WHOLE, threads, 1, 1024, "default: the physical cores that this process may use"),
+    OPTION("batch-tokens", "N", WHOLE, batch_tokens, 1, 1e6, "source tokens a thread decodes together, once a hypothesis"),
+    OPTION("quiet", NULL, FLAG, quiet, 0, 0, "no progress on standard error"),
+
+    OPTION("beam-size", "N", WHOLE, beam_size, 1, 1000, "hypotheses kept while searching, 1 is greedy; default: the run's"),
+    OPTION("length-penalty", "A", REAL, length_penalty, 0, 100, "scores are log p / length^A; default: the run's"),
+    OPTION("coverage-penalty", "B", REAL, coverage_penalty, 0, 100, "scores lose B times what of the source is not attended to; default 0"),
+    OPTION("max-length-factor", "F", REAL, max_length_factor, 0, 1000, "at most F * source tokens and some more; default: the run's"),
+    OPTION("max-length", "N", WHOLE, max_length, 1, 1e6, "and never more than N target tokens"),
+    OPTION("min-length", "N", WHOLE, min_length, 1, 1e6, "at least N target tokens"),
+    OPTION("no-repeat-ngram-size", "N", WHOLE, no_repeat_ngram, 1, 1e6, "no N tokens may follow each other twice"),
+    OPTION("prefix", "FILE", TEXT, prefix, 0, 0, "how the translation of each line has to begin, line by line"),
+
+    OPTION("n-best", "K", WHOLE, n_best, 1, 1000, "the K best as `line ||| text ||| F0= log p ||| score`, lines from 0"),
+    OPTION("scores", NULL, FLAG, scores, 0, 0, "`score ||| text`"),
+    OPTION("word-scores", NULL, FLAG, word_scores, 0, 0, "also ` ||| WordScores= ` and log p of each token and of the end"),
+    OPTION("pieces", NULL, FLAG, pieces, 0, 0, "tokens, with spaces between, instead of text"),
+
+    OPTION("help", NULL, FLAG, help, 0, 0, "this text"),
+    OPTION("version", NULL, FLAG, version, 0, 0, "the version"),
+};
+/* clang-format on */
+
+enum { OPTIONS = sizeof options / sizeof options[0], FIRST_CODE = 256 };
+
+void translate_options_print_help(FILE *out) {
+    fputs("usage: translate RUN [options] < in > out\n"
+          "\n"
+          "Translates line by line with the model of the run directory RUN. There is one line out for each\n"
+          "line in, in order; a blank line gives a blank line.\n"
+          "\n",
+          out);
+    for (int i = 0; i < OPTIONS; i++) {
+        char call[64];
+        snprintf(call, sizeof call, "--%s %s", options[i].name, options[i].value ? options[i].value : "");
+        fprintf(out, "  %-26s  %s\n", call, options[i].help);
+    }
+    fputs("\ndocs/decoding.md has the formulas, and examples.\n", out);
+}
+
+static bool read_number(double *value, const Option *option, const char *text, Error *error) {
+    char *end;
+    *value = strtod(text, &end);
+    bool whole = option->kind == REAL || *value == (double)(int64_t)*value;
+    if (end != text && *end == '\0' && *value >= option->least && *value <= option->most && whole) return true;
+    return error_set(error, "--%s %s: give a %snumber from %.10g to %.10g", option->name, text,
+                     option->kind == WHOLE ? "whole " : "", option->least, option->most);
+}
+
+static bool read_value(TranslateOptions *o, const Option *option, const char *text, Error *error) {
+    void *field = (char *)o + option->offset;
+    double number;
+    switch (option->kind) {
+    case FLAG:
+        *(bool *)field = true;
+        return true;
+    case TEXT:
+        *(const char **)field = text;
+        return true;
+    case WHOLE:
+        if (!read_number(&number, option, text, error)) return false;
+        *(int *)field = (int)number;
+        return true;
+    default:
+        return read_number(field, option, text, error);
+    }
+}
+
+static void set_defaults(TranslateOptions *o) {
+    *o = (TranslateOptions){.threads = cpu_cores()};
+    for (int i = 0; i < OPTIONS; i++) {
+        void *field = (char *)o + options[i].offset;
+        if (options[i].kind == REAL) *(double *)field = -1;
+        if (options[i].kind == WHOLE && field != &o->threads) *(int *)field = -1;
+    }
+}
+
+static bool check(const TranslateOptions *o, Error *error) {
+    if (o->help || o->version) return true;
+    if (o->runs == 0) return error_set(error, "no run directory was given; see translate --help");
+    if (o->runs > 1) return error_set(error, "give one run directory; see translate --help");
+    return true;
+}
+
+bool translate_options_parse(TranslateOptions *o, int argc, char **argv, Error *error) {
+    struct option table[OPTIONS + 1] = {{0}};
+    for (int i = 0; i < OPTIONS; i++)
+        table[i] =
+            (struct option){options[i].name, options[i].value ? required_argument : no_argument, NULL, FIRST_CODE + i};
+    set_defaults(o);
+    for (int code; (code = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        if (code < FIRST_CODE) return error_set(error, "see translate --help");
+        if (!read_value(o, &options[code - FIRST_CODE], optarg, error)) return false;
+    }
+    o->run = argv + optind;
+    o->runs = argc - optind;
+    return check(o, error);
+}
+
+bool translate_options_apply(Translator *t, const TranslateOptions *o, Error *error) {
+    BeamOptions *b = &t->beam;
+    DecodeLimits *l = &t->limits;
+    if (o->batch_tokens > 0) t->batch_tokens = o->batch_tokens;
+    if (o->beam_size > 0) b->beam_size = o->beam_size;
+    if (o->n_best > 0) b->n_best = o->n_best;
+    if (o->length_penalty >= 0) b->length_penalty = o->length_penalty;
+    if (o->coverage_penalty > 0) b->coverage_penalty = o->coverage_penalty;
+    if (o->max_length_factor >= 0) l->max_length_factor = o->max_length_factor;
+    if (o->max_length > 0) l->max_length = o->max_length;
+    if (o->min_length > 0) l->min_length = o->min_length;
+    if (o->no_repeat_ngram > 0) l->no_repeat_ngram = o->no_repeat_ngram;
+    b->token_log_p = o->word_scores;
+    b->scores = o->scores || o->n_best > 0;
+    t->keep = b->scores || b->token_log_p || o->pieces;
+    if (b->n_best > b->beam_size)
+        return error_set(error, "--n-best %d: a beam of %d finds at most %d; give --beam-size %d", b->n_best,
+                         b->beam_size, b->beam_size, b->n_best);
+    return true;
+}

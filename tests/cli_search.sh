@@ -1,0 +1,78 @@
+#!/bin/sh
+# ./translate's search: what its options promise, seen in its output.
+. tests/support/cli.sh
+
+small_config "$work/run" >"$work/c.ini"
+expect 0 'finished' "$train" "$work/c.ini" --set train.updates=150 --set valid.every=1000
+head -n 40 data/toy/test.en >"$work/in"
+echo '  ' >>"$work/in"
+search() { "$translate" "$work/run" --quiet --beam-size 4 "$@" <"$work/in"; }
+search >"$work/best"
+
+# check TITLE AWK-PROGRAM FILE...: the program prints what is wrong.
+check() {
+    title=$1 program=$2
+    shift 2
+    wrong=$(awk -F ' [|][|][|] ' "function near(a, b) { return a - b < 0.00002 && b - a < 0.00002 } $program" "$@")
+    [ -z "$wrong" ] || fail "$title: $(echo "$wrong" | head -n 3)"
+}
+
+# n-best: numbered from 0, the best first and equal to the translation, sorted, distinct, scores as defined.
+search --n-best 3 --length-penalty 0.7 --pieces --word-scores >"$work/nbest"
+[ "$(wc -l <"$work/nbest")" -eq $((40 * 3 + 1)) ] || fail "$(wc -l <"$work/nbest") lines of n-best"
+check "n-best" '{
+    if (NF != 5) print "fields in " $0
+    if (seen[$1, $2]++) print "twice: " $0
+    if (NR > 1 && $1 == line && $5 + 0 > last + 0) print "not sorted: " $0
+    if (NR > 1 && $1 != line && $1 != line + 1) print "number: " $0
+    line = $1; last = $5
+    n = $2 == "" ? 0 : split($2, pieces, " "); m = split($3, w, " "); f = $4; sub("F0= ", "", f); sum = 0
+    for (i = 2; i <= m; i++) sum += w[i]
+    if ($1 < 40 && (m != n + 2 || w[1] != "WordScores=" || !near(sum, f))) print "word scores: " $0
+    if (!near($5, f / (n + 1) ^ 0.7)) print "score: " $0
+}' "$work/nbest"
+grep -qx '40 |||  ||| WordScores= 0.000000 ||| F0= 0.000000 ||| 0.000000' "$work/nbest" || fail "n-best of a blank line: $(tail -n 1 "$work/nbest")"
+search --n-best 1 | sed 's/^[0-9]* ||| //; s/ ||| F0= .*//' >"$work/first"
+same_files "$work/best" "$work/first" "the first of n-best"
+search --scores | sed 's/^[-0-9.]* ||| //' >"$work/first"
+same_files "$work/best" "$work/first" "with scores"
+search --scores --word-scores | check "scores" '{
+    m = split($3, w, " "); sum = 0
+    for (i = 2; i <= m; i++) sum += w[i]
+    if (m > 0 && !near($1, sum / (m - 1))) print $0
+}' -
+
+# Lengths, repetitions and beginnings.
+search --pieces --min-length 12 | check "at least 12" 'split($0, p, " ") < 12 && NR < 41 { print $0 }' -
+search --pieces --max-length 5 | check "at most 5" 'split($0, p, " ") > 5 { print $0 }' -
+search --pieces --max-length-factor 0 | check "factor 0" 'split($0, p, " ") > 20 { print $0 }' -
+search --pieces --no-repeat-ngram-size 2 | check "repetition" '{
+    n = split($0, p, " "); split("", pairs)
+    for (i = 1; i < n; i++) if (pairs[p[i], p[i + 1]]++) { print $0; break }
+}' -
+yes 'Le chien' | head -n 41 | sed '3s/.*//' >"$work/prefix"
+search --prefix "$work/prefix" >"$work/begun"
+check "beginnings" '{ if (NR == 41 ? $0 != "" : NR != 3 && index($0, "Le chien") != 1) print $0 }' "$work/begun"
+sed -n 3p "$work/best" >"$work/a"
+sed -n 3p "$work/begun" >"$work/b"
+same_files "$work/a" "$work/b" "an empty beginning"
+head -n 20 "$work/prefix" >"$work/short"
+expect 1 'short has only 20 lines, but the input goes on' "$translate" "$work/run" --input "$work/in" --prefix "$work/short"
+head -n 20 "$work/in" >"$work/few"
+expect 1 "prefix has more lines than the input's 20" "$translate" "$work/run" --input "$work/few" --prefix "$work/prefix"
+
+# Coverage only changes the order.
+search --n-best 4 | sort >"$work/a"
+search --n-best 4 --coverage-penalty 0 | sort >"$work/b"
+same_files "$work/a" "$work/b" "no coverage penalty"
+search --n-best 4 --coverage-penalty 2 >"$work/covered"
+check "coverage" 'NR > 1 && $1 == line && $4 + 0 > last + 0 { print "not sorted: " $0 } { line = $1; last = $4 }' "$work/covered"
+cut -d'|' -f1-7 "$work/a" >"$work/b"
+sort "$work/covered" | cut -d'|' -f1-7 >"$work/c"
+same_files "$work/b" "$work/c" "the hypotheses with a coverage penalty"
+cmp -s "$work/a" "$work/covered" && fail "a coverage penalty changes nothing"
+
+expect 1 'n-best 5: a beam of 4 finds at most 4; give --beam-size 5' "$translate" "$work/run" --beam-size 4 --n-best 5 --input "$work/in"
+expect 2 'min-length 1.5: give a whole number' "$translate" "$work/run" --min-length 1.5
+expect 2 'unrecognized option' "$translate" "$work/run" --beams 5
+finish
