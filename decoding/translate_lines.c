@@ -28,7 +28,27 @@ typedef struct Job {
     FILE *out;
     long lines; /* done */
     double start;
+    double log_p; /* of all given targets, and their tokens with </s> */
+    int64_t tokens;
 } Job;
+
+/* The ids of pieces with spaces between them. */
+static bool read_pieces(IdList *ids, const Job *job, Line line, long number, Error *error) {
+    for (size_t at = 0, end; at < line.length; at = end + 1) {
+        const char *space = memchr(line.text + at, ' ', line.length - at);
+        end = space != NULL ? (size_t)(space - line.text) : line.length;
+        if (end == at) continue;
+        char *piece = memory_text(line.text + at, end - at);
+        int id = tokenizer_id(job->t->target, piece);
+        if (id < 0)
+            error_set(error, "%s:%ld: \"%.60s\" is no piece of the run's vocabulary; give what --pieces prints",
+                      job->side.name, number, piece);
+        memory_free(piece);
+        if (id < 0) return false;
+        id_list_push(ids, id);
+    }
+    return true;
+}
 
 /* The side's line that belongs to the newest line of the window. */
 static bool read_side(Window *w, Job *job, Error *error) {
@@ -36,7 +56,10 @@ static bool read_side(Window *w, Job *job, Error *error) {
     if (!line_reader_next(&job->side.lines, &line))
         return error_set(error, "%s has only %ld lines, but the input goes on; they must belong together line by line",
                          job->side.name, job->lines + w->count - 1);
-    tokenizer_encode(job->encoder, line.text, line.length, &w->forced);
+    if (!job->o->score_ids)
+        tokenizer_encode(job->encoder, line.text, line.length, &w->forced);
+    else if (!read_pieces(&w->forced, job, line, job->lines + w->count, error))
+        return false;
     w->offset[w->count] = (int)w->forced.count;
     return true;
 }
@@ -71,14 +94,31 @@ static void warn_of_long_line(const Job *job, int i, int tokens) {
                 job->lines + i + 1, tokens, job->long_line);
 }
 
+static void take_score(Job *job, const Translation *translation) {
+    if (translation->hypothesis != NULL) {
+        job->log_p += translation->hypothesis->log_p;
+        job->tokens += translation->hypothesis->count + 1;
+    }
+    if (job->o->summary == SUMMARY_NONE) translation_write_score(job->out, job->o, translation);
+}
+
+static void write_summary(Job *job) {
+    double cross_entropy = job->tokens > 0 ? -job->log_p / (double)job->tokens : 0;
+    if (job->o->summary == SUMMARY_CROSS_ENTROPY) fprintf(job->out, "%.6f\n", cross_entropy);
+    if (job->o->summary == SUMMARY_PERPLEXITY) fprintf(job->out, "%.6f\n", exp(cross_entropy));
+}
+
 static void translate_window(Job *job, const Window *w) {
     const Translator *t = job->t;
     Translation *translation = memory_alloc((size_t)w->count, sizeof *translation, "translations");
-    ForcedTargets forced = {w->forced.ids, w->offset, false};
+    ForcedTargets forced = {w->forced.ids, w->offset, job->o->score != NULL};
     translator_translate_forced(translation, t, w->line, w->count, job->has_side ? &forced : NULL);
     for (int i = 0; i < w->count; i++) {
         warn_of_long_line(job, i, translation[i].source_tokens);
-        translation_write(job->out, t, job->o, job->lines + i, &translation[i]);
+        if (job->o->score != NULL)
+            take_score(job, &translation[i]);
+        else
+            translation_write(job->out, t, job->o, job->lines + i, &translation[i]);
     }
     fflush(job->out);
     translations_free(translation, w->count, t->beam.n_best);
@@ -112,6 +152,7 @@ static bool translate_all(Job *job, Error *error) {
     if (good && job->has_side && !ferror(job->out) && line_reader_next(&job->side.lines, &rest))
         good = error_set(error, "%s has more lines than the input's %ld; they must belong together line by line",
                          job->side.name, job->lines);
+    if (good) write_summary(job);
     show_progress(job, true);
     memory_free(w.line);
     memory_free(w.offset);
@@ -136,7 +177,7 @@ bool translate_lines(const Translator *t, const TranslateOptions *o, int long_li
     Job job = {.t = t, .o = o, .long_line = long_line, .start = clock_seconds()};
     if (!text_input_open(&job.in, o->input, error)) return false;
     job.out = text_output_open(o->output, &job.in, error);
-    bool good = job.out != NULL && run_with_side(&job, o->prefix, error);
+    bool good = job.out != NULL && run_with_side(&job, o->score != NULL ? o->score : o->prefix, error);
     if (job.out != NULL) good = text_output_close(job.out, o->output, good ? error : &(Error){""}) && good;
     return text_input_close(&job.in, good ? error : &(Error){""}) && good;
 }

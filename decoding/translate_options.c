@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 
-typedef enum OptionKind { FLAG, WHOLE, REAL, TEXT } OptionKind;
+typedef enum OptionKind { FLAG, WHOLE, REAL, TEXT, SUMMARY } OptionKind;
 
 typedef struct Option {
     const char *name, *value; /* value: what stands for it in the help; NULL for a flag */
@@ -42,6 +42,11 @@ static const Option options[] = {
     OPTION("word-scores", NULL, FLAG, word_scores, 0, 0, "also ` ||| WordScores= ` and log p of each token and of the end"),
     OPTION("pieces", NULL, FLAG, pieces, 0, 0, "tokens, with spaces between, instead of text"),
 
+    OPTION("score", "FILE", TEXT, score, 0, 0, "no search: log p of FILE's lines as translations, one a line"),
+    OPTION("score-ids", NULL, FLAG, score_ids, 0, 0, "FILE holds tokens as --pieces prints them, not text"),
+    OPTION("normalize", NULL, FLAG, normalize, 0, 0, "log p / length^A (--length-penalty) instead of log p"),
+    OPTION("summary", "KIND", SUMMARY, summary, 0, 0, "one figure for all: cross-entropy (nats a token) or perplexity"),
+
     OPTION("help", NULL, FLAG, help, 0, 0, "this text"),
     OPTION("version", NULL, FLAG, version, 0, 0, "the version"),
 };
@@ -73,6 +78,16 @@ static bool read_number(double *value, const Option *option, const char *text, E
                      option->kind == WHOLE ? "whole " : "", option->least, option->most);
 }
 
+static bool read_summary(SummaryKind *kind, const char *text, Error *error) {
+    if (strcmp(text, "cross-entropy") == 0)
+        *kind = SUMMARY_CROSS_ENTROPY;
+    else if (strcmp(text, "perplexity") == 0)
+        *kind = SUMMARY_PERPLEXITY;
+    else
+        return error_set(error, "--summary %s: give cross-entropy or perplexity", text);
+    return true;
+}
+
 static bool read_value(TranslateOptions *o, const Option *option, const char *text, Error *error) {
     void *field = (char *)o + option->offset;
     double number;
@@ -87,6 +102,8 @@ static bool read_value(TranslateOptions *o, const Option *option, const char *te
         if (!read_number(&number, option, text, error)) return false;
         *(int *)field = (int)number;
         return true;
+    case SUMMARY:
+        return read_summary(field, text, error);
     default:
         return read_number(field, option, text, error);
     }
@@ -101,11 +118,32 @@ static void set_defaults(TranslateOptions *o) {
     }
 }
 
+/* Scoring searches nothing, so what steers a search would be silently without effect. */
+static bool check_scoring(const TranslateOptions *o, Error *error) {
+    if (o->score == NULL) {
+        const char *needs = o->score_ids   ? "--score-ids"
+                            : o->normalize ? "--normalize"
+                            : o->summary   ? "--summary"
+                                           : NULL;
+        return needs == NULL || error_set(error, "%s needs --score FILE", needs);
+    }
+    const char *clash = o->n_best > 0                                                        ? "--n-best"
+                        : o->prefix != NULL                                                  ? "--prefix"
+                        : o->scores                                                          ? "--scores"
+                        : o->pieces                                                          ? "--pieces"
+                        : o->beam_size > 1                                                   ? "--beam-size"
+                        : o->coverage_penalty > 0                                            ? "--coverage-penalty"
+                        : o->min_length > 0 || o->max_length > 0 || o->max_length_factor > 0 ? "a limit of length"
+                        : o->no_repeat_ngram > 0                                             ? "--no-repeat-ngram-size"
+                                                                                             : NULL;
+    return clash == NULL || error_set(error, "--score searches nothing: leave out %s", clash);
+}
+
 static bool check(const TranslateOptions *o, Error *error) {
     if (o->help || o->version) return true;
     if (o->runs == 0) return error_set(error, "no run directory was given; see translate --help");
     if (o->runs > 1) return error_set(error, "give one run directory; see translate --help");
-    return true;
+    return check_scoring(o, error);
 }
 
 bool translate_options_parse(TranslateOptions *o, int argc, char **argv, Error *error) {
@@ -136,7 +174,8 @@ bool translate_options_apply(Translator *t, const TranslateOptions *o, Error *er
     if (o->min_length > 0) l->min_length = o->min_length;
     if (o->no_repeat_ngram > 0) l->no_repeat_ngram = o->no_repeat_ngram;
     b->token_log_p = o->word_scores;
-    b->scores = o->scores || o->n_best > 0;
+    b->scores = o->scores || o->n_best > 0 || o->score != NULL;
+    if (o->score != NULL) b->beam_size = 1;
     t->keep = b->scores || b->token_log_p || o->pieces;
     if (b->n_best > b->beam_size)
         return error_set(error, "--n-best %d: a beam of %d finds at most %d; give --beam-size %d", b->n_best,

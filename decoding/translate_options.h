@@ -21,7 +21,6 @@ typedef struct TranslateOptions {
     double max_length_factor;
     bool scores, word_scores, pieces;
     bool score_ids, normalize;
-    const char *summary_name;
     SummaryKind summary;
     bool help, version;
 } TranslateOptions;

@@ -44,3 +44,11 @@ void translation_write(FILE *out, const Translator *t, const TranslateOptions *o
     if (o->word_scores) write_word_scores(out, h != NULL ? h : &none);
     fputc('\n', out);
 }
+
+void translation_write_score(FILE *out, const TranslateOptions *o, const Translation *translation) {
+    const Hypothesis none = {0};
+    const Hypothesis *h = translation->hypothesis != NULL ? translation->hypothesis : &none;
+    fprintf(out, "%.6f", o->normalize ? h->score : h->log_p);
+    if (o->word_scores) write_word_scores(out, h);
+    fputc('\n', out);
+}

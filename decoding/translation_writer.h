@@ -11,4 +11,7 @@
 void translation_write(FILE *out, const Translator *t, const TranslateOptions *o, long number,
                        const Translation *translation);
 
+/* A given target's line: its log p, or score where normalised, then its word scores as above. */
+void translation_write_score(FILE *out, const TranslateOptions *o, const Translation *translation);
+
 #endif

@@ -36,20 +36,25 @@ search --n-best 1 | sed 's/^[0-9]* ||| //; s/ ||| F0= .*//' >"$work/first"
 same_files "$work/best" "$work/first" "the first of n-best"
 search --scores | sed 's/^[-0-9.]* ||| //' >"$work/first"
 same_files "$work/best" "$work/first" "with scores"
-search --scores --word-scores | check "scores" '{
+search --scores --word-scores >"$work/x"
+check "scores" '{
     m = split($3, w, " "); sum = 0
     for (i = 2; i <= m; i++) sum += w[i]
     if (m > 0 && !near($1, sum / (m - 1))) print $0
-}' -
+}' "$work/x"
 
 # Lengths, repetitions and beginnings.
-search --pieces --min-length 12 | check "at least 12" 'split($0, p, " ") < 12 && NR < 41 { print $0 }' -
-search --pieces --max-length 5 | check "at most 5" 'split($0, p, " ") > 5 { print $0 }' -
-search --pieces --max-length-factor 0 | check "factor 0" 'split($0, p, " ") > 20 { print $0 }' -
-search --pieces --no-repeat-ngram-size 2 | check "repetition" '{
+search --pieces --min-length 12 >"$work/x"
+check "at least 12" 'split($0, p, " ") < 12 && NR < 41 { print $0 }' "$work/x"
+search --pieces --max-length 5 >"$work/x"
+check "at most 5" 'split($0, p, " ") > 5 { print $0 }' "$work/x"
+search --pieces --max-length-factor 0 >"$work/x"
+check "factor 0" 'split($0, p, " ") > 20 { print $0 }' "$work/x"
+search --pieces --no-repeat-ngram-size 2 >"$work/x"
+check "repetition" '{
     n = split($0, p, " "); split("", pairs)
     for (i = 1; i < n; i++) if (pairs[p[i], p[i + 1]]++) { print $0; break }
-}' -
+}' "$work/x"
 yes 'Le chien' | head -n 41 | sed '3s/.*//' >"$work/prefix"
 search --prefix "$work/prefix" >"$work/begun"
 check "beginnings" '{ if (NR == 41 ? $0 != "" : NR != 3 && index($0, "Le chien") != 1) print $0 }' "$work/begun"
@@ -71,6 +76,39 @@ cut -d'|' -f1-7 "$work/a" >"$work/b"
 sort "$work/covered" | cut -d'|' -f1-7 >"$work/c"
 same_files "$work/b" "$work/c" "the hypotheses with a coverage penalty"
 cmp -s "$work/a" "$work/covered" && fail "a coverage penalty changes nothing"
+
+# Scoring gives the pieces of an n-best list the scores that the search gave them, and text those of its pieces.
+cut -d'|' -f1 "$work/nbest" | while read -r i; do sed -n "$((i + 1))p" "$work/in"; done >"$work/sources"
+sed 's/^[0-9]* ||| //; s/ ||| WordScores=.*//' "$work/nbest" >"$work/targets"
+score() { "$translate" "$work/run" --quiet --input "$work/sources" "$@"; }
+sed 's/.* ||| WordScores= //; s/ ||| F0= / /; s/ ||| .*//' "$work/nbest" >"$work/a"
+score --score "$work/targets" --score-ids --word-scores | awk '{ $2 = $3 = ""; first = $1; $1 = ""; print $0, first }' | sed 's/^ *//' >"$work/b"
+check "word scores" 'NR == FNR { a[NR] = $0; next } {
+    n = split(a[FNR], x, " "); m = split($0, y, " ")
+    if (n != m) print n, m, $0
+    for (i = 1; i <= n; i++) if (!near(x[i], y[i])) print x[i], y[i]
+}' "$work/a" "$work/b"
+sed 's/.* ||| //' "$work/nbest" >"$work/a"
+score --score "$work/targets" --score-ids --normalize --length-penalty 0.7 >"$work/b"
+same_files "$work/a" "$work/b" "normalised scores"
+"$translate" "$work/run" --quiet --score "$work/best" <"$work/in" >"$work/a"
+"$translate" "$work/run" --quiet --score "$work/best" --threads 1 --batch-tokens 1 <"$work/in" >"$work/b"
+same_files "$work/a" "$work/b" "scores alone"
+sum=$("$translate" "$work/run" --quiet --score "$work/best" --word-scores <"$work/in" |
+    awk 'NR < 41 { sum -= $1; n += NF - 3 } END { printf "%.3f %.2f\n", sum / n, exp(sum / n) }')
+ce=$("$translate" "$work/run" --quiet --score "$work/best" --summary cross-entropy <"$work/in")
+ppl=$("$translate" "$work/run" --quiet --score "$work/best" --summary perplexity <"$work/in")
+[ "$sum" = "$(printf '%.3f %.2f' "$ce" "$ppl")" ] || fail "summary $ce $ppl, not $sum"
+tail -n 1 "$work/a" | grep -qx '0.000000' || fail "blank for blank scores $(tail -n 1 "$work/a")"
+printf 'x\n\n' >"$work/two"
+printf '\ny\n' | "$translate" "$work/run" --quiet --score "$work/two" >"$work/x"
+check "blank on one side" '!($1 < 0) { print $0 }' "$work/x"
+printf 'nosuchpiece\n' >"$work/bad"
+expect 1 'bad:1: "nosuchpiece" is no piece' "$translate" "$work/run" --input "$work/in" --score "$work/bad" --score-ids
+expect 1 'two has only 2 lines' "$translate" "$work/run" --input "$work/in" --score "$work/two"
+expect 2 'score searches nothing: leave out --n-best' "$translate" "$work/run" --score "$work/two" --n-best 2
+expect 2 'normalize needs --score' "$translate" "$work/run" --normalize
+expect 2 'summary bleu: give cross-entropy or perplexity' "$translate" "$work/run" --score "$work/two" --summary bleu
 
 expect 1 'n-best 5: a beam of 4 finds at most 4; give --beam-size 5' "$translate" "$work/run" --beam-size 4 --n-best 5 --input "$work/in"
 expect 2 'min-length 1.5: give a whole number' "$translate" "$work/run" --min-length 1.5
