@@ -137,15 +137,15 @@ static void show_progress(const Job *job, bool last) {
 static bool translate_all(Job *job, Error *error) {
     Window w = {.line = memory_alloc(LARGEST_WINDOW, sizeof *w.line, "lines to translate"),
                 .offset = memory_alloc(LARGEST_WINDOW + 1, sizeof *w.offset, "lines to translate")};
-    bool good = true;
-    for (int most = job->o->stream ? 1 : FIRST_WINDOW; good && !ferror(job->out);) {
+    bool good = true, one_by_one = job->o->stream || job->in.is_terminal;
+    for (int most = one_by_one ? 1 : FIRST_WINDOW; good && !ferror(job->out);) {
         if (job->in.is_terminal) fputs("> ", stderr);
         good = read_window(&w, job, most, error);
         if (w.count == 0) break;
         if (good) translate_window(job, &w);
         forget_window(&w);
         show_progress(job, false);
-        if (!job->o->stream && most < LARGEST_WINDOW) most *= 2;
+        if (!one_by_one && most < LARGEST_WINDOW) most *= 2;
     }
     if (job->in.is_terminal) fputc('\n', stderr);
     Line rest;

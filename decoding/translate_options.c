@@ -26,6 +26,7 @@ static const Option options[] = {
     OPTION("output", "FILE", TEXT, output, 0, 0, "write this (also .gz) instead of standard output"),
     OPTION("threads", "N", WHOLE, threads, 1, 1024, "default: the physical cores that this process may use"),
     OPTION("batch-tokens", "N", WHOLE, batch_tokens, 1, 1e6, "source tokens a thread decodes together, once a hypothesis"),
+    OPTION("stream", NULL, FLAG, stream, 0, 0, "answer every line before reading the next"),
     OPTION("quiet", NULL, FLAG, quiet, 0, 0, "no progress on standard error"),
 
     OPTION("beam-size", "N", WHOLE, beam_size, 1, 1000, "hypotheses kept while searching, 1 is greedy; default: the run's"),
