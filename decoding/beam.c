@@ -28,6 +28,7 @@ typedef struct Beam {
     StepRows rows, next;    /* of this step and the following */
     double *sum, *next_sum; /* [rows] log-probabilities of the live hypotheses */
     SentenceSearch *search; /* [sentences] */
+    const int64_t *line;
     Candidates candidates;
     int V, *path;         /* path: ids of one hypothesis */
     real *logits, *other; /* [slots,V]; other: of one of several models */
@@ -63,7 +64,7 @@ static void open_caches(Beam *b, const BeamSources *in, int capacity, Arena *are
 static Beam beam_new(const StepModel *model, int models, const BeamSources *in, const DecodeLimits *limits,
                      const BeamOptions *options, Arena *arena) {
     int N = options->beam_size, slots = in->rows.sentences * N, longest = 0;
-    Beam b = {.model = model, .models = models, .limits = limits, .options = options};
+    Beam b = {.model = model, .models = models, .limits = limits, .options = options, .line = in->line};
     b.V = model->p->config.target_vocab;
     b.normalized = N > 1 || options->scores || options->token_log_p;
     b.search = arena_array(arena, SentenceSearch, "searches", in->rows.sentences);
@@ -83,13 +84,15 @@ static Beam beam_new(const StepModel *model, int models, const BeamSources *in, 
     return b;
 }
 
-/* All sentences start with <s>, in their first slot. */
+/* All hypotheses start with <s>: one in the first slot of a sentence, from which the others will branch off, or all
+ * samples. */
 static void start(Beam *b) {
-    b->rows.count = b->cache->source.sentences;
-    for (int s = 0; s < b->rows.count; s++) {
-        b->rows.slot[s] = s * b->cache->width;
-        b->rows.token[s] = (StepToken){.id = ID_BOS};
-        b->sum[s] = 0;
+    int width = b->cache->width, each = b->options->sampling.on ? width : 1;
+    b->rows.count = b->cache->source.sentences * each;
+    for (int r = 0; r < b->rows.count; r++) {
+        b->rows.slot[r] = r / each * width + r % each;
+        b->rows.token[r] = (StepToken){.id = ID_BOS};
+        b->sum[r] = 0;
     }
 }
 
@@ -110,20 +113,30 @@ static void mean_logits(Beam *b, Arena *arena) {
 /* Tokens, without <s>, of the live hypotheses of sentence s. */
 static int tokens_so_far(const Beam *b, int s) { return b->cache->length[s] - 1; }
 
-/* Offers the continuations of one row. */
-static void offer(Beam *b, real *z, int row, int s) {
+static int draw(const Beam *b, const real *z, int row, int s, Arena *scratch) {
+    const Sampling *o = &b->options->sampling;
+    int64_t line = b->line != NULL ? b->line[s] : s;
+    double u = sampling_uniform(o, line, b->rows.slot[row] % b->cache->width, tokens_so_far(b, s));
+    return sampling_draw(z, b->V, o, u, scratch);
+}
+
+/* Offers the continuations of one row: the only one possible, or all, or one that is drawn. */
+static void offer(Beam *b, int row, int s, Arena *scratch) {
     const SentenceSearch *search = &b->search[s];
+    real *z = b->logits + (size_t)row * b->V;
     int tokens = tokens_so_far(b, s);
     double base = b->normalized ? b->sum[row] : 0;
     if (b->normalized && b->models == 1) base -= log_normalizer(z, b->V);
-    if (tokens < search->forced_count || tokens == search->most) {
-        int id = tokens < search->forced_count ? search->forced[tokens] : ID_EOS;
-        candidates_add(&b->candidates, base + (double)z[id], row, id);
-        return;
+    int only = tokens < search->forced_count ? search->forced[tokens] : tokens == search->most ? ID_EOS : -1;
+    if (only < 0) {
+        if (b->limits->no_repeat_ngram > 0) hypothesis_ids(b->path, b->cache, tokens, b->rows.slot[row]);
+        limits_apply(z, b->limits, b->path, tokens);
+        if (b->options->sampling.on) only = draw(b, z, row, s, scratch);
     }
-    if (b->limits->no_repeat_ngram > 0) hypothesis_ids(b->path, b->cache, tokens, b->rows.slot[row]);
-    limits_apply(z, b->limits, b->path, tokens);
-    candidates_add_row(&b->candidates, z, base, row, b->V);
+    if (only >= 0)
+        candidates_add(&b->candidates, base + (double)z[only], row, only);
+    else if (!b->options->sampling.on)
+        candidates_add_row(&b->candidates, z, base, row, b->V);
 }
 
 static double normalized_score(const Beam *b, double log_p, int length) {
@@ -142,9 +155,9 @@ static void finish(Beam *b, int s, const Candidate *c) {
     search->best[i] = f;
 }
 
-static void go_on(Beam *b, int s, const Candidate *c, int place) {
+static void go_on(Beam *b, const Candidate *c, int slot) {
     int r = b->next.count++;
-    b->next.slot[r] = s * b->cache->width + place;
+    b->next.slot[r] = slot;
     b->next.token[r] = (StepToken){c->id, b->rows.slot[c->row], c->sum - b->sum[c->row]};
     b->next_sum[r] = c->sum;
 }
@@ -153,25 +166,33 @@ static void go_on(Beam *b, int s, const Candidate *c, int place) {
 static bool is_settled(const Beam *b, int s, double live) {
     const SentenceSearch *search = &b->search[s];
     if (search->count == b->options->beam_size) return true;
-    if (search->count < b->options->n_best) return false;
+    if (search->count < b->options->n_best || b->options->sampling.on) return false;
     return search->best[b->options->n_best - 1].score >= normalized_score(b, live, search->most + 1);
 }
 
-/* One step of sentence s, whose live hypotheses are rows r .. r+n-1. */
-static void advance(Beam *b, int s, int r, int n) {
-    int first = b->next.count, live = 0;
+/* The `most` best continuations of rows r .. r+n-1, all of sentence s, finish or go on. */
+static void extend(Beam *b, int s, int r, int n, int most, int slot, Arena *scratch) {
+    bool forced = tokens_so_far(b, s) < b->search[s].forced_count; /* perhaps to </s>, in the midst of a given target */
     b->candidates.count = 0;
-    b->candidates.most = b->options->beam_size - b->search[s].count;
-    for (int i = r; i < r + n; i++) offer(b, b->logits + (size_t)i * b->V, i, s);
+    b->candidates.most = most;
+    for (int i = r; i < r + n; i++) offer(b, i, s, scratch);
     for (int i = 0; i < b->candidates.count; i++) {
         const Candidate *c = &b->candidates.best[i];
-        bool forced = tokens_so_far(b, s) < b->search[s].forced_count; /* even an id of </s>, in a given target */
         if (c->id == ID_EOS && !forced)
             finish(b, s, c);
         else
-            go_on(b, s, c, live++);
+            go_on(b, c, slot++);
     }
-    if (live > 0 && is_settled(b, s, b->next_sum[first])) b->next.count = first;
+}
+
+/* One step of sentence s, whose live hypotheses are rows r .. r+n-1. Samples keep their slots. */
+static void advance(Beam *b, int s, int r, int n, Arena *scratch) {
+    int first = b->next.count;
+    if (b->options->sampling.on)
+        for (int i = r; i < r + n; i++) extend(b, s, i, 1, 1, b->rows.slot[i], scratch);
+    else
+        extend(b, s, r, n, b->options->beam_size - b->search[s].count, s * b->cache->width, scratch);
+    if (b->next.count > first && is_settled(b, s, b->next_sum[first])) b->next.count = first;
 }
 
 static void step(Beam *b, Arena *arena) {
@@ -183,7 +204,7 @@ static void step(Beam *b, Arena *arena) {
     for (int r = 0, n; r < b->rows.count; r += n) {
         int s = step_sentence(b->cache, b->rows.slot[r]);
         for (n = 1; r + n < b->rows.count && step_sentence(b->cache, b->rows.slot[r + n]) == s;) n++;
-        advance(b, s, r, n);
+        advance(b, s, r, n, arena);
     }
     StepRows rows = b->rows;
     double *sum = b->sum;

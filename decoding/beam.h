@@ -15,12 +15,16 @@
  *     best live one would if all its further tokens had probability 1, up to the most allowed.
  * With N = 1 this is greedy search.
  *
+ * Samples take the place of the beam's hypotheses; each is drawn token by token and none is given up for another. Two
+ * may be alike.
+ *
  * Several models decide together, by the mean of their log-probabilities of each token. */
 #ifndef DECODING_BEAM_H
 #define DECODING_BEAM_H
 
 #include "decoding/hypothesis.h"
 #include "decoding/limits.h"
+#include "decoding/sampling.h"
 #include "decoding/step.h"
 
 typedef struct BeamOptions {
@@ -29,6 +33,7 @@ typedef struct BeamOptions {
     double coverage_penalty;     /* B >= 0 */
     bool scores;                 /* wanted even with N = 1, which can do without; else they are 0 there */
     bool token_log_p, attention; /* wanted with each hypothesis */
+    Sampling sampling;           /* instead of a search: N independent samples of each sentence, by score */
     int layer, head;             /* whose attention, for coverage too: -1 the last layer, -1 the mean of its heads */
 } BeamOptions;
 
@@ -37,7 +42,8 @@ typedef struct BeamSources {
     Packed rows;
     const int *forced_ids; /* how each target has to begin, end to end; NULL: freely */
     Packed forced;
-    bool complete; /* the targets are no more than that: a search without choice, which gives their scores */
+    const int64_t *line; /* [sentences] their numbers, for sampling; NULL: counted from 0 */
+    bool complete;       /* the targets are no more than that: a search without choice, which gives their scores */
 } BeamSources;
 
 /* Decodes the sentences into out [sentences, n_best]: hypotheses of a sentence by score, best first, no two alike; where

@@ -19,7 +19,7 @@ typedef struct Window {
 } Window;
 
 typedef struct Job {
-    const Translator *t;
+    Translator *t;
     const TranslateOptions *o;
     int long_line;
     TextInput in, side; /* side: a line for each line of in, where asked for */
@@ -99,7 +99,7 @@ static void take_score(Job *job, const Translation *translation) {
         job->log_p += translation->hypothesis->log_p;
         job->tokens += translation->hypothesis->count + 1;
     }
-    if (job->o->summary == SUMMARY_NONE) translation_write_score(job->out, job->o, translation);
+    if (job->o->summary == SUMMARY_NONE) translation_write_score(job->out, job->t, job->o, translation);
 }
 
 static void write_summary(Job *job) {
@@ -109,9 +109,10 @@ static void write_summary(Job *job) {
 }
 
 static void translate_window(Job *job, const Window *w) {
-    const Translator *t = job->t;
+    Translator *t = job->t;
     Translation *translation = memory_alloc((size_t)w->count, sizeof *translation, "translations");
     ForcedTargets forced = {w->forced.ids, w->offset, job->o->score != NULL};
+    t->first_line = job->lines;
     translator_translate_forced(translation, t, w->line, w->count, job->has_side ? &forced : NULL);
     for (int i = 0; i < w->count; i++) {
         warn_of_long_line(job, i, translation[i].source_tokens);
@@ -173,7 +174,7 @@ static bool run_with_side(Job *job, const char *path, Error *error) {
     return false;
 }
 
-bool translate_lines(const Translator *t, const TranslateOptions *o, int long_line, Error *error) {
+bool translate_lines(Translator *t, const TranslateOptions *o, int long_line, Error *error) {
     Job job = {.t = t, .o = o, .long_line = long_line, .start = clock_seconds()};
     if (!text_input_open(&job.in, o->input, error)) return false;
     job.out = text_output_open(o->output, &job.in, error);

@@ -6,6 +6,6 @@
 #include "decoding/translate_options.h"
 
 /* Opens the files and goes through all lines. long_line: source tokens from which on a line earns a warning. */
-bool translate_lines(const Translator *t, const TranslateOptions *o, int long_line, Error *error);
+bool translate_lines(Translator *t, const TranslateOptions *o, int long_line, Error *error);
 
 #endif

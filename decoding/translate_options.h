@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "decoding/alignment.h"
 #include "decoding/translator.h"
 
 typedef enum SummaryKind { SUMMARY_NONE, SUMMARY_CROSS_ENTROPY, SUMMARY_PERPLEXITY } SummaryKind;
@@ -20,6 +21,10 @@ typedef struct TranslateOptions {
     int min_length, max_length, no_repeat_ngram;
     double max_length_factor;
     bool scores, word_scores, pieces;
+    AlignmentOptions alignment;
+    int alignment_layer, alignment_head;
+    int sampling_top_k, seed;
+    double sampling_top_p, sampling_temperature;
     bool score_ids, normalize;
     SummaryKind summary;
     bool help, version;

@@ -85,14 +85,17 @@ static int *gather(Packed *rows, const int *ids, const int *start, const int *le
     return out;
 }
 
-static BeamSources batch_sources(const Job *job, int jobs, const IdList *pool, const ForcedTargets *forced,
-                                 Arena *arena) {
+static BeamSources batch_sources(const Translator *t, const Job *job, int jobs, const IdList *pool,
+                                 const ForcedTargets *forced, Arena *arena) {
     BeamSources in = {0};
     int *start = arena_array(arena, int, "starts", jobs), *length = arena_array(arena, int, "lengths", jobs);
     for (int i = 0; i < jobs; i++) {
         start[i] = job[i].first;
         length[i] = job[i].length;
     }
+    int64_t *number = arena_array(arena, int64_t, "line numbers", jobs);
+    for (int i = 0; i < jobs; i++) number[i] = t->first_line + job[i].line;
+    in.line = number;
     in.ids = gather(&in.rows, pool->ids, start, length, jobs, arena);
     if (forced == NULL) return in;
     in.complete = forced->complete;
@@ -108,7 +111,7 @@ static void decode_batch(Translation *out, const Translator *t, const Job *job, 
                          const ForcedTargets *forced, Arena *arena) {
     ArenaMark mark = arena_mark(arena);
     int K = t->beam.n_best;
-    BeamSources in = batch_sources(job, jobs, pool, forced, arena);
+    BeamSources in = batch_sources(t, job, jobs, pool, forced, arena);
     Hypothesis *h = arena_array(arena, Hypothesis, "translations", (size_t)jobs * (size_t)K);
     beam_decode(h, t->model, t->models, &in, &t->limits, &t->beam, arena);
     for (int i = 0; i < jobs; i++) {
@@ -118,6 +121,8 @@ static void decode_batch(Translation *out, const Translator *t, const Job *job, 
         if (t->keep) {
             to->hypothesis = memory_alloc((size_t)K, sizeof *h, "hypotheses");
             memcpy(to->hypothesis, h_i, (size_t)K * sizeof *h);
+            to->source_ids = memory_alloc((size_t)job[i].length, sizeof(int), "source ids");
+            memcpy(to->source_ids, pool->ids + job[i].first, (size_t)job[i].length * sizeof(int));
         } else {
             for (int k = 0; k < K; k++) hypothesis_free(&h_i[k]);
         }
@@ -156,5 +161,6 @@ void translations_free(Translation *translation, int count, int n_best) {
         for (int k = 0; translation[i].hypothesis != NULL && k < n_best; k++)
             hypothesis_free(&translation[i].hypothesis[k]);
         memory_free(translation[i].hypothesis);
+        memory_free(translation[i].source_ids);
     }
 }

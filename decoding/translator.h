@@ -7,16 +7,17 @@
 #include "run/config.h"
 #include "tokenizer/tokenizer.h"
 
-/* What decoding needs of a model and its texts; training lends its own for validation. `limits`, `beam`, `keep` and
- * `batch_tokens` may be changed between translations. */
+/* What decoding needs of a model and its texts; training lends its own for validation. `limits`, `beam`, `keep`,
+ * `batch_tokens` and `first_line` may be changed between translations. */
 typedef struct Translator {
     const Tokenizer *source, *target; /* borrowed; may be one */
     StepModel *model;                 /* [models] that decide together */
     int models;
     DecodeLimits limits;
     BeamOptions beam;
-    bool keep;        /* are hypotheses wanted with the text? */
-    int batch_tokens; /* source tokens that a thread decodes together, each counted once a hypothesis */
+    bool keep;          /* are hypotheses wanted with the text? */
+    int batch_tokens;   /* source tokens that a thread decodes together, each counted once a hypothesis */
+    int64_t first_line; /* number of the first line, for sampling */
     int threads;
     Arena *arena; /* [threads] borrowed, so that training's warm ones serve validation too */
 } Translator;
@@ -34,8 +35,9 @@ typedef struct Translation {
     char *text; /* of the best hypothesis; [length] and a final NUL, from memory_alloc */
     size_t length;
     int source_tokens; /* without </s> */
-    Hypothesis
-        *hypothesis; /* [n_best] best first, where the translator keeps them and the line is not blank; or NULL */
+    /* Where the translator keeps hypotheses and the line is not blank; else NULL: */
+    Hypothesis *hypothesis; /* [n_best] best first */
+    int *source_ids;        /* [source_tokens+1] with </s> */
 } Translation;
 
 /* out[i] is the translation of line[i]. A blank line (white space only) gives "". Lines are sorted by length inside,

@@ -101,7 +101,7 @@ static void test_forced_targets(void **state) {
         memcpy(ids + offset[i], found[i].ids, (size_t)found[i].count * sizeof(int));
         offset[i + 1] = offset[i] + found[i].count;
     }
-    BeamSources in = {b.source_ids, b.source, ids, {SEARCHER_SENTENCES, offset}, true};
+    BeamSources in = {b.source_ids, b.source, ids, {SEARCHER_SENTENCES, offset}, NULL, true};
     options.beam_size = 1;
     beam_decode(again, &s.model, 1, &in, &s.limits, &options, &s.m.arena);
     for (int i = 0; i < SEARCHER_SENTENCES; i++) {

@@ -110,6 +110,55 @@ expect 2 'score searches nothing: leave out --n-best' "$translate" "$work/run" -
 expect 2 'normalize needs --score' "$translate" "$work/run" --normalize
 expect 2 'summary bleu: give cross-entropy or perplexity' "$translate" "$work/run" --score "$work/two" --summary bleu
 
+# Alignments: pairs of words that are there; soft ones are distributions.
+search --alignment >"$work/aligned"
+sed 's/ ||| .*//' "$work/aligned" >"$work/a"
+same_files "$work/best" "$work/a" "text with an alignment"
+paste -d'|' "$work/in" "$work/aligned" | sed 's/|/ ||| /' >"$work/x"
+check "pairs of words" 'NR < 41 {
+    n = split($3, pair, " "); sources = split($1, w, " "); targets = split($2, w, " "); if (targets > 0 && n == 0) print "none: " $0
+    for (i = 1; i <= n; i++) { split(pair[i], p, "-"); if (p[1] >= sources || p[2] >= targets) print pair[i] " in " $0 }
+}' "$work/x"
+search --alignment=soft --pieces >"$work/x"
+check "soft" 'NR < 41 {
+    if (split($2, row, " ") != split($1, p, " ") + 1) print "rows: " $0
+    for (j in row) { n = split(row[j], w, ","); sum = 0; for (i = 1; i <= n; i++) sum += w[i]; if (!near(sum, 1)) print sum }
+}' "$work/x"
+search --n-best 2 --alignment=0.3 --word-scores >"$work/x"
+check "n-best with all" 'NF != 6 { print $0 }' "$work/x"
+search --pieces >"$work/x"
+"$translate" "$work/run" --quiet --score "$work/x" --score-ids --alignment <"$work/in" | sed 's/.* ||| //' >"$work/a"
+sed 's/.* ||| //' "$work/aligned" >"$work/b"
+same_files "$work/a" "$work/b" "alignments of given translations"
+expect 1 'alignment-layer 2: the decoder has 1 layers' "$translate" "$work/run" --alignment --alignment-layer 2 --input "$work/in"
+expect 2 'alignment=2: give hard, soft, or a threshold' "$translate" "$work/run" --alignment=2
+
+# Samples: the same with the same seed, whatever the batch; K of them with --n-best.
+sample() { "$translate" "$work/run" --quiet --sampling-topk 8 "$@" <"$work/in"; }
+sample >"$work/a"
+sample --threads 1 --batch-tokens 1 --seed 1 >"$work/b"
+same_files "$work/a" "$work/b" "samples alone"
+sample --seed 2 >"$work/b"
+cmp -s "$work/a" "$work/b" && fail "another seed draws the same"
+"$translate" "$work/run" --quiet --sampling-topk 1 <"$work/in" >"$work/a"
+"$translate" "$work/run" --quiet <"$work/in" >"$work/b"
+same_files "$work/a" "$work/b" "samples of the most probable token"
+[ "$(sample --n-best 5 | wc -l)" -eq $((40 * 5 + 1)) ] || fail "not 5 samples a line"
+expect 2 'seed without sampling' "$translate" "$work/run" --seed 3
+expect 1 'beam-size has no meaning for samples' "$translate" "$work/run" --sampling-topp 0.9 --beam-size 2
+
+# Models together: one with itself is itself; another vocabulary is refused.
+"$translate" "$work/run" "$work/run" --quiet --beam-size 4 --scores <"$work/in" >"$work/a"
+search --scores >"$work/b"
+paste -d'#' "$work/a" "$work/b" | sed 's/#/ ||| /' >"$work/x"
+check "a model with itself" '$2 != $4 || !near($1, $3) { print $0 }' "$work/x"
+expect 0 'finished' "$train" "$work/c.ini" --set train.updates=5 --set "output.dir=$work/other" --set train.warmup=1 --set train.seed=2
+"$translate" "$work/run" "$work/other" --quiet --beam-size 4 <"$work/in" >"$work/a"
+cmp -s "$work/a" "$work/best" && fail "a second model changes nothing"
+expect 0 'finished' "$train" "$work/c.ini" --set train.updates=2 --set "output.dir=$work/small" --set train.warmup=1 --set tokenizer.vocab_size=300
+expect 1 'small: its source vocabulary .300 entries. is not that of .*run .400 entries' "$translate" "$work/run" "$work/small" --input "$work/in"
+expect 1 'nowhere' "$translate" "$work/run" "$work/nowhere" --input "$work/in"
+
 expect 1 'n-best 5: a beam of 4 finds at most 4; give --beam-size 5' "$translate" "$work/run" --beam-size 4 --n-best 5 --input "$work/in"
 expect 2 'min-length 1.5: give a whole number' "$translate" "$work/run" --min-length 1.5
 expect 2 'unrecognized option' "$translate" "$work/run" --beams 5

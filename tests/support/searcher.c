@@ -54,8 +54,8 @@ Batch searcher_pair(const Batch *b, int i, const int *ids, int count) {
     ModelConfig any = {.source_vocab = SMALL_VOCAB, .target_vocab = SMALL_VOCAB};
     Batch pair = small_batch(&any, 1, &source_length, &target_length, 1);
     memcpy(pair.source_ids, b->source_ids + b->source.offset[i], (size_t)source_length * sizeof(int));
-    memcpy(pair.target_in + 1, ids, (size_t)count * sizeof(int));
-    memcpy(pair.target_out, ids, (size_t)count * sizeof(int));
+    if (count > 0) memcpy(pair.target_in + 1, ids, (size_t)count * sizeof(int));
+    if (count > 0) memcpy(pair.target_out, ids, (size_t)count * sizeof(int));
     pair.target_out[count] = ID_EOS;
     return pair;
 }
