@@ -5,28 +5,11 @@
 #ifndef DECODING_STEP_H
 #define DECODING_STEP_H
 
-#include "decoding/packed_linear.h"
 #include "decoding/step_cache.h"
-#include "model/transformer.h"
-
-typedef struct PackedDecoderLayer {
-    PackedLinear self_qkv, self_out, cross_q, cross_out, fc1, fc2;
-} PackedDecoderLayer;
-
-/* A model ready to decode: never changes, so threads may share it. */
-typedef struct StepModel {
-    const Transformer *p; /* borrowed */
-    const TransformerPositions *positions;
-    PackedDecoderLayer *layer; /* [decoder layers] */
-    PackedLinear output;
-} StepModel;
-
-void step_model_init(StepModel *m, const Transformer *p, const TransformerPositions *positions);
-void step_model_free(StepModel *m);
+#include "decoding/step_model.h"
 
 /* Encodes the sources and opens a cache with `width` slots a sentence and at most `capacity` places, all in the arena.
- * Each sentence goes through the encoder alone, which makes its bits independent of the others. source_ids end with
- * </s>. */
+ * source_ids end with </s>. */
 StepCache step_begin(const StepModel *m, const int *source_ids, Packed source, int width, int capacity, Arena *arena);
 
 /* Feeds the rows' tokens (<s> at place 0) and gives the logits [rows, V_tgt] of what follows each. The cache grows in
