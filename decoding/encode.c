@@ -4,27 +4,44 @@
 
 #include "model/tile.h"
 
+enum { QUERIES = 256 }; /* that attend together: the weights of a long sentence never exist at once */
+
+/* Sentence by sentence, all keys for every query. */
+static void attend(real *context, HeadRows q, HeadRows k, HeadRows v, AttentionShape s, const Packed *rows,
+                   Arena *scratch) {
+    for (int i = 0; i < rows->sentences; i++) {
+        int first = rows->offset[i], end = rows->offset[i + 1];
+        for (int n = first; n < end; n += QUERIES) {
+            ArenaMark mark = arena_mark(scratch);
+            AttentionSpan span = {n, end - n < QUERIES ? end - n : QUERIES, first, end - first, false};
+            AttentionCoreActs unused;
+            attention_core_forward(context, &unused, q, k, v, s, &(AttentionSpans){1, &span}, &(DropoutSite){0},
+                                   scratch);
+            arena_release(scratch, mark);
+        }
+    }
+}
+
 static void self_attention(real *f, const real *in, const PackedEncoderLayer *w, AttentionShape s, int N,
-                           const AttentionSpans *spans, Arena *scratch) {
+                           const Packed *rows, Arena *scratch) {
     int HK = s.heads * s.d_k, HV = s.heads * s.d_v, stride = 2 * HK + HV;
     real *qkv = arena_reals(scratch, "q, k, v", N, stride), *context = arena_reals(scratch, "context", N, HV);
-    AttentionCoreActs unused;
     packed_linear_forward(qkv, in, &w->self_qkv, N);
-    attention_core_forward(context, &unused, (HeadRows){qkv, stride}, (HeadRows){qkv + HK, stride},
-                           (HeadRows){qkv + 2 * HK, stride}, s, spans, &(DropoutSite){0}, scratch);
+    attend(context, (HeadRows){qkv, stride}, (HeadRows){qkv + HK, stride}, (HeadRows){qkv + 2 * HK, stride}, s, rows,
+           scratch);
     packed_linear_forward(f, context, &w->self_out, N);
 }
 
 /* encoder_layer_forward; x [N,D] in place. */
-static void encode_layer(real *x, const EncoderLayer *p, const PackedEncoderLayer *w, int N,
-                         const AttentionSpans *spans, Arena *scratch) {
+static void encode_layer(real *x, const EncoderLayer *p, const PackedEncoderLayer *w, const Packed *rows,
+                         Arena *scratch) {
     ArenaMark mark = arena_mark(scratch);
     const DropoutSite off = {0};
-    int D = w->fc1.in;
+    int N = packed_rows(rows), D = w->fc1.in;
     real *f = arena_reals(scratch, "sublayer output", N, D), *u = arena_reals(scratch, "u", N, D);
     ResidualActs unused;
     const real *in = residual_enter(&unused, x, &p->self_attn_residual, N, scratch);
-    self_attention(f, in, w, p->self_attn.shape, N, spans, scratch);
+    self_attention(f, in, w, p->self_attn.shape, N, rows, scratch);
     residual_leave(u, &unused, x, f, &p->self_attn_residual, N, &off, scratch);
 
     in = residual_enter(&unused, u, &p->ffn_residual, N, scratch);
@@ -37,10 +54,9 @@ void encode(real *memory, const StepModel *m, const int *ids, const Packed *rows
     ArenaMark mark = arena_mark(scratch);
     const Encoder *e = &m->p->encoder;
     int N = packed_rows(rows), D = e->embedding.width;
-    AttentionSpans spans = self_spans(rows, false, scratch);
     real *x = e->has_norm ? arena_reals(scratch, "encoder layer output", N, D) : memory;
     embedding_forward(x, ids, rows, 0, &e->embedding, &m->positions->source);
-    for (int l = 0; l < e->layers; l++) encode_layer(x, &e->layer[l], &m->encoder[l], N, &spans, scratch);
+    for (int l = 0; l < e->layers; l++) encode_layer(x, &e->layer[l], &m->encoder[l], rows, scratch);
     if (e->has_norm) layer_norm_forward(memory, NULL, x, &e->norm, N, NULL);
     arena_release(scratch, mark);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "decoding/encode.h"
 #include "decoding/step.h"
 #include "model/matmul.h"
 #include "tests/support/small_model.h"
@@ -101,11 +102,47 @@ static void test_cached_steps_give_the_full_logits(void **state) {
     check_steps(NORM_POST, TIE_DECODER);
 }
 
+/* The encoder's output is that of encoder_forward, also of a sentence whose queries go in several blocks, and has the
+ * same bits alone and together. */
+static void check_encoder(NormPlace norm) {
+    ModelConfig config = small_config(norm, ACTIVATION_RELU, TIE_NONE);
+    SmallModel m;
+    small_model_init(&m, &config, 3);
+    small_model_stir(&m, 4);
+    const int lengths[] = {4, 1, 600, 17, 256};
+    Batch batch = small_batch(&config, 5, lengths, lengths, 5);
+    int N = packed_rows(&batch.source), D = config.encoder_width;
+    real *memory = memory_alloc((size_t)(N * D), sizeof(real), "memory");
+    real *alone = memory_alloc((size_t)(N * D), sizeof(real), "memory");
+    StepModel model;
+    step_model_init(&model, &m.p, &m.positions);
+    encode(memory, &model, batch.source_ids, &batch.source, &m.arena);
+    EncoderActs acts;
+    encoder_forward(&acts, batch.source_ids, &batch.source, &m.p.encoder, &m.positions.source, (Dropout){0}, &m.arena);
+    assert_below(relative_difference(memory, acts.memory, (size_t)(N * D)), TIGHT);
+    for (int s = 0; s < 5; s++) {
+        int offset[2] = {0, lengths[s]}, first = batch.source.offset[s];
+        encode(alone, &model, batch.source_ids + first, &(Packed){1, offset}, &m.arena);
+        assert_memory_equal(alone, memory + first * D, (size_t)(lengths[s] * D) * sizeof(real));
+    }
+    step_model_free(&model);
+    memory_free(memory), memory_free(alone);
+    small_batch_free(&batch);
+    small_model_free(&m);
+}
+
+static void test_encoder(void **state) {
+    (void)state;
+    check_encoder(NORM_PRE);
+    check_encoder(NORM_POST);
+}
+
 int main(void) {
     matmul_serial_blas();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_linear),
         cmocka_unit_test(test_cached_steps_give_the_full_logits),
+        cmocka_unit_test(test_encoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
