@@ -14,6 +14,12 @@ void line_reader_init(LineReader *r, int descriptor) {
     r->bytes = memory_alloc(r->capacity, 1, "lines to read");
 }
 
+void line_reader_init_from(LineReader *r, ReadBytes *read_bytes, void *from) {
+    line_reader_init(r, -1);
+    r->read_bytes = read_bytes;
+    r->from = from;
+}
+
 void line_reader_free(LineReader *r) { memory_free(r->bytes); }
 
 /* Makes room behind `end`: by moving what is left to the front, else by growing. */
@@ -32,7 +38,9 @@ static void make_room(LineReader *r) {
 /* Reads what is there, waiting for something. */
 static void read_more(LineReader *r) {
     if (r->end == r->capacity) make_room(r);
-    ssize_t got = read(r->descriptor, r->bytes + r->end, r->capacity - r->end);
+    size_t room = r->capacity - r->end;
+    ssize_t got = r->read_bytes != NULL ? r->read_bytes(r->from, r->bytes + r->end, room)
+                                        : read(r->descriptor, r->bytes + r->end, room);
     if (got > 0) r->end += (size_t)got;
     if (got < 0 && errno != EINTR) r->failure = errno;
     r->finished = got == 0 || r->failure != 0;
@@ -70,7 +78,8 @@ bool line_reader_next(LineReader *r, Line *line) {
 }
 
 bool line_reader_ready(const LineReader *r) {
-    if (r->finished || memchr(r->bytes + r->start, '\n', r->end - r->start) != NULL) return true;
+    if (r->finished || r->read_bytes != NULL || memchr(r->bytes + r->start, '\n', r->end - r->start) != NULL)
+        return true;
     struct pollfd one = {.fd = r->descriptor, .events = POLLIN};
     return poll(&one, 1, 0) != 0;
 }

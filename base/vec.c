@@ -44,6 +44,13 @@ void vec_fill(real *x, real a, int n) {
     for (int i = 0; i < n; i++) x[i] = a;
 }
 
+real vec_sum_exp(const real *x, real shift, int n) {
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < n; i++) sum += real_exp(x[i] - shift);
+    return sum;
+}
+
 real vec_exp_sum(real *y, const real *x, real shift, int n) {
     real sum = 0;
 #pragma omp simd reduction(+ : sum)

@@ -43,6 +43,7 @@ real vec_max(const real *x, int n);                          /* n >= 1 */
 void vec_add(real *y, const real *x, int n);                 /* y += x */
 void vec_scale(real *x, real a, int n);                      /* x *= a */
 void vec_fill(real *x, real a, int n);                       /* x  = a */
+real vec_sum_exp(const real *x, real shift, int n);          /* the sum of exp(x - shift) */
 real vec_exp_sum(real *y, const real *x, real shift, int n); /* y = exp(x - shift), returns its sum; y may be x */
 double vec_sum_squares(const real *x, int64_t n);            /* in double */
 

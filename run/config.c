@@ -96,7 +96,8 @@ static const ConfigKey keys[] = {
     CHOICE(valid, metric, "nll", "nll|exact_match|bleu|chrf", MAY_CHANGE, "what decides which weights are best"),
     INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
 
-    INT(decode, beam_size, "1", 1, 1, FIXED, "hypotheses kept (greedy search)"),
+    INT(decode, beam_size, "1", 1, 1000, FIXED, "hypotheses kept by the search for a translation; 1: greedy"),
+    REAL(decode, length_penalty, "1", 0, 100, FIXED, "the best has the highest log p / length^this; 0: the highest log p"),
     REAL(decode, max_length_factor, "2", 0, 1000, FIXED, "a translation has at most factor * source tokens"),
     INT(decode, max_length_extra, "20", 1, 100000, FIXED, "plus so many"),
 

@@ -94,6 +94,7 @@ typedef struct ConfigValid {
 
 typedef struct ConfigDecode {
     int beam_size;
+    double length_penalty;    /* a hypothesis scores log p / length^this */
     double max_length_factor; /* at most factor * source tokens + extra target tokens */
     int max_length_extra;
 } ConfigDecode;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "decoding/greedy.h"
+#include "decoding/encode.h"
+#include "decoding/step.h"
 #include "model/matmul.h"
 #include "tests/support/small_model.h"
 
@@ -49,10 +50,13 @@ static void test_packed_linear(void **state) {
     }
 }
 
-enum { SENTENCES = 5 };
-static const int SOURCE_LENGTHS[SENTENCES] = {4, 1, 19, 6, 3}, TARGET_LENGTHS[SENTENCES] = {7, 3, 5, 18, 1};
+enum { SENTENCES = 5, LONGEST = 70, WIDTH = 3 };
+static const int SOURCE_LENGTHS[SENTENCES] = {4, 1, 19, 6, 3}, TARGET_LENGTHS[SENTENCES] = {7, 3, 5, LONGEST, 1};
 
-/* Feeds each slot its own target, in rounds; a slot leaves when its target ends. */
+/* The slot of sentence s that holds place t of its target: any of its own. */
+static int wandering_slot(int s, int t) { return WIDTH * s + (t < 0 ? 0 : (t * t + s) % WIDTH); }
+
+/* Feeds each sentence its own target, in rounds and through all of its slots; it leaves when its target ends. */
 static void check_steps(NormPlace norm, TieEmbeddings tie) {
     ModelConfig config = small_config(norm, ACTIVATION_GELU, tie);
     SmallModel m;
@@ -66,18 +70,23 @@ static void check_steps(NormPlace norm, TieEmbeddings tie) {
 
     StepModel model;
     step_model_init(&model, &m.p, &m.positions);
-    StepCache cache = step_begin(&model, batch.source_ids, batch.source, 18, &m.arena);
-    for (int t = 0; t < 18; t++) {
-        int slot[SENTENCES], ids[SENTENCES], rows = 0;
+    StepCache cache = step_begin(&model, batch.source_ids, batch.source, WIDTH, LONGEST, &m.arena);
+    for (int t = 0; t < LONGEST; t++) {
+        int slot[2 * SENTENCES];
+        StepToken token[2 * SENTENCES];
+        StepRows rows = {0, slot, token};
         for (int s = SENTENCES - 1; s >= 0; s--) { /* in another order than the slots */
             if (t >= TARGET_LENGTHS[s]) continue;
-            slot[rows] = s;
-            ids[rows++] = batch.target_in[batch.target.offset[s] + t];
+            int id = batch.target_in[batch.target.offset[s] + t], parent = wandering_slot(s, t - 1);
+            slot[rows.count] = wandering_slot(s, t);
+            token[rows.count++] = (StepToken){id, parent, 0};
+            slot[rows.count] = WIDTH * s + (wandering_slot(s, t) + 1) % WIDTH; /* another token, which leads nowhere */
+            token[rows.count++] = (StepToken){ID_EOS, parent, 0};
         }
-        real logits[SENTENCES * 32];
-        step_forward(logits, &cache, &model, slot, ids, rows, &m.arena);
-        for (int r = 0; r < rows; r++)
-            memcpy(step + (batch.target.offset[slot[r]] + t) * V, logits + r * V, (size_t)V * sizeof(real));
+        real logits[2 * SENTENCES * 32];
+        step_forward(logits, &cache, &model, &rows, &m.arena);
+        for (int r = 0; r < rows.count; r += 2)
+            memcpy(step + (batch.target.offset[slot[r] / WIDTH] + t) * V, logits + r * V, (size_t)V * sizeof(real));
     }
     assert_below(relative_difference(step, full, (size_t)(N * V)), TIGHT);
     step_model_free(&model);
@@ -93,33 +102,39 @@ static void test_cached_steps_give_the_full_logits(void **state) {
     check_steps(NORM_POST, TIE_DECODER);
 }
 
-/* At random weights any two near-equal logits would show a difference of bits as a different translation. */
-static void test_greedy_alone_and_together(void **state) {
-    (void)state;
-    ModelConfig config = small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL);
+/* The encoder's output is that of encoder_forward, also of a sentence whose queries go in several blocks, and has the
+ * same bits alone and together. */
+static void check_encoder(NormPlace norm) {
+    ModelConfig config = small_config(norm, ACTIVATION_RELU, TIE_NONE);
     SmallModel m;
-    small_model_init(&m, &config, 6);
-    small_model_stir(&m, 7);
-    Batch batch = small_batch(&config, SENTENCES, SOURCE_LENGTHS, TARGET_LENGTHS, 8);
+    small_model_init(&m, &config, 3);
+    small_model_stir(&m, 4);
+    const int lengths[] = {4, 1, 600, 17, 256};
+    Batch batch = small_batch(&config, 5, lengths, lengths, 5);
+    int N = packed_rows(&batch.source), D = config.encoder_width;
+    real *memory = memory_alloc((size_t)(N * D), sizeof(real), "memory");
+    real *alone = memory_alloc((size_t)(N * D), sizeof(real), "memory");
     StepModel model;
     step_model_init(&model, &m.p, &m.positions);
-    uint8_t banned[SMALL_VOCAB] = {1, 1, 0, 1, 0, 1};
-    DecodeLimits limits = {1.5, 6, banned};
-    Hypothesis together[SENTENCES], alone;
-    greedy_decode(together, &model, batch.source_ids, batch.source, &limits, &m.arena);
-    for (int s = 0; s < SENTENCES; s++) {
-        int offset[2] = {0, SOURCE_LENGTHS[s]};
-        greedy_decode(&alone, &model, batch.source_ids + batch.source.offset[s], (Packed){1, offset}, &limits,
-                      &m.arena);
-        assert_int_equal(alone.count, together[s].count);
-        assert_memory_equal(alone.ids, together[s].ids, (size_t)alone.count * sizeof(int));
-        assert_in_range(alone.count, 1, (int)(1.5 * SOURCE_LENGTHS[s]) + 6);
-        for (int i = 0; i < alone.count; i++) assert_false(banned[alone.ids[i]] || alone.ids[i] == ID_EOS);
-        memory_free(alone.ids), memory_free(together[s].ids);
+    encode(memory, &model, batch.source_ids, &batch.source, &m.arena);
+    EncoderActs acts;
+    encoder_forward(&acts, batch.source_ids, &batch.source, &m.p.encoder, &m.positions.source, (Dropout){0}, &m.arena);
+    assert_below(relative_difference(memory, acts.memory, (size_t)(N * D)), TIGHT);
+    for (int s = 0; s < 5; s++) {
+        int offset[2] = {0, lengths[s]}, first = batch.source.offset[s];
+        encode(alone, &model, batch.source_ids + first, &(Packed){1, offset}, &m.arena);
+        assert_memory_equal(alone, memory + first * D, (size_t)(lengths[s] * D) * sizeof(real));
     }
     step_model_free(&model);
+    memory_free(memory), memory_free(alone);
     small_batch_free(&batch);
     small_model_free(&m);
+}
+
+static void test_encoder(void **state) {
+    (void)state;
+    check_encoder(NORM_PRE);
+    check_encoder(NORM_POST);
 }
 
 int main(void) {
@@ -127,7 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_linear),
         cmocka_unit_test(test_cached_steps_give_the_full_logits),
-        cmocka_unit_test(test_greedy_alone_and_together),
+        cmocka_unit_test(test_encoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

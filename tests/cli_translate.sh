@@ -14,14 +14,15 @@ printed=$(sed -nE 's/^\[valid\].*  bleu ([0-9.]+)  chrf ([0-9.]+)  .*/\1 \2 /p' 
 
 # Blank lines stay blank, everything else gives something; odd text, a long line, no newline at the end.
 printf 'The cat sleeps.\n\n   \t \nWho will follow her?\r\n\377\376 broken\n\360\237\230\200 \342\200\250 x\n</s> <unk>\n' >"$work/in"
-awk 'BEGIN { for (i = 0; i < 700; i++) printf "the small cat "; print "" }' >>"$work/in"
-awk 'BEGIN { for (i = 0; i < 2500; i++) printf "zq "; print "" }' >>"$work/in"
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "the small cat "; print "" }' >>"$work/in"
+awk 'BEGIN { for (i = 0; i < 500; i++) printf "zq "; print "" }' >>"$work/in"
 printf 'The dog eats.' >>"$work/in"
 "$translate" "$work/run" <"$work/in" >"$work/all" 2>"$work/err" || fail "translate failed"
 [ "$(wc -l <"$work/all")" -eq 10 ] || fail "$(wc -l <"$work/all") lines out for 10 lines in"
 blank=$(grep -n '^$' "$work/all" | cut -d: -f1 | tr '\n' ' ')
 [ "$blank" = "2 3 " ] || fail "blank lines out: $blank"
-grep -q 'line 9: its last .* tokens were left out' "$work/err" || fail "no warning for the over-long line"
+grep -qE 'line 9: [0-9]+ tokens, where training knew at most 250; it is translated whole' "$work/err" || fail "no warning for the over-long line"
+[ "$(grep -c 'translated whole' "$work/err")" -eq 2 ] || fail "not two warnings for two over-long lines"
 iconv -f UTF-8 -t UTF-8 "$work/all" >/dev/null 2>&1 || fail "the output is not UTF-8"
 
 # The same line alone and in a file, with one thread and three, from a file and from standard input.
@@ -41,7 +42,16 @@ sort -R --random-source="$work/in" "$work/in" >"$work/shuffled"
 sort "$work/all" >"$work/b"
 same_files "$work/a" "$work/b" "another order"
 
-# A pipe that waits for an answer gets it before the next line comes; spaces of other scripts are blank; .gz is refused.
+# Beam search.
+"$translate" "$work/run" --beam-size 4 <"$work/in" >"$work/beam"
+"$translate" "$work/run" --beam-size 4 --threads 3 <"$work/shuffled" | sort >"$work/a"
+sort "$work/beam" >"$work/b"
+same_files "$work/a" "$work/b" "a beam, another order and three threads"
+cmp -s "$work/beam" "$work/all" && fail "a beam of 4 finds nothing but the greedy translations"
+"$translate" "$work/run" --beam-size 1 --length-penalty 0 <"$work/in" >"$work/one"
+same_files "$work/all" "$work/one" "a beam of one"
+
+# A pipe that waits for an answer gets it before the next line comes; spaces of other scripts are blank.
 mkfifo "$work/questions"
 "$translate" "$work/run" <"$work/questions" >"$work/answers" &
 child=$!
@@ -54,8 +64,18 @@ exec 3>&-
 wait "$child" || fail "translate failed at the end of a pipe"
 printf '\357\273\277\n\302\240\343\200\200 \n' | "$translate" "$work/run" >"$work/blank"
 [ "$(tr -d '\n' <"$work/blank" | wc -c)" -eq 0 ] || fail "text for a blank line"
+
+# Compressed files, known by what they hold when read and by their name when written; a cut one is a failure.
 gzip -c "$work/in" >"$work/in.gz"
-expect 1 'compressed' "$translate" "$work/run" --input "$work/in.gz"
+"$translate" "$work/run" --input "$work/in.gz" --output "$work/out.gz" || fail "a .gz was not translated"
+gzip -dc "$work/out.gz" >"$work/unpacked"
+same_files "$work/all" "$work/unpacked" "through .gz"
+"$translate" "$work/run" <"$work/in.gz" >"$work/unpacked"
+same_files "$work/all" "$work/unpacked" "a .gz as standard input"
+head -c 700 "$work/in.gz" >"$work/cut.gz"
+expect 1 'cut.gz: is damaged or cut' "$translate" "$work/run" --input "$work/cut.gz"
+[ "$(wc -l <"$work/out")" -gt 5 ] || fail "nothing of a cut .gz was translated"
+expect 1 'full.gz: No such file|No such file' "$translate" "$work/run" --input "$work/in" --output "$work/none/full.gz"
 cp "$work/in" "$work/both"
 expect 1 'both input and output' "$translate" "$work/run" --input "$work/both" --output "$work/both"
 same_files "$work/in" "$work/both" "a refused translation changed its input"
@@ -77,4 +97,6 @@ rm "$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
 expect 2 'threads' "$translate" "$work/run" --threads none
+expect 2 'beam-size 0: give a whole number from 1' "$translate" "$work/run" --beam-size 0
+expect 2 'length-penalty -1: give a number from 0' "$translate" "$work/run" --length-penalty -1
 finish

@@ -131,7 +131,8 @@ static void test_mistakes(void **state) {
         {NEEDED LIMIT "[valid]\nevery = 0\n",
          "c.ini:9: [valid] every cannot be \"0\"; give a number of updates or epochs, as in 500 updates or 1 "
          "epoch"},
-        {NEEDED LIMIT "[decode]\nbeam_size = 5\n", "c.ini:9: [decode] beam_size cannot be \"5\"; give 1"},
+        {NEEDED LIMIT "[decode]\nbeam_size = 0\n",
+         "c.ini:9: [decode] beam_size cannot be \"0\"; give a whole number from 1 to 1000"},
         {NEEDED LIMIT "warmup = 1\nwarmup = 2\n",
          "c.ini:9: [train] warmup was given in line 8 already; keep one of them"},
         {NEEDED LIMIT "[model]\nheads = 3\n",

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "decoding/greedy.h"
+#include "decoding/beam.h"
 #include "model/matmul.h"
 #include "tests/support/small_model.h"
 #include "training/adam.h"
@@ -80,17 +80,19 @@ static double learner_update(Learner *l, const Batch *batch, double smoothing, d
 /* Sentences of a fresh batch whose greedy output is exactly the target. */
 static int solved(Learner *l, TargetWord *task, int sentences, uint64_t seed) {
     Batch b = make_batch(&l->config, task, sentences, seed);
-    uint8_t banned[VOCAB] = {1, 1, 0, 1};
+    const int banned[] = {ID_BOS, ID_PAD, ID_UNK};
+    DecodeLimits limits = {.max_length_factor = 1, .max_length_extra = 5, .banned = banned, .banned_count = 3};
     Hypothesis out[BATCH];
     StepModel model;
     step_model_init(&model, &l->m.p, &l->m.positions);
-    greedy_decode(out, &model, b.source_ids, b.source, &(DecodeLimits){1, 5, banned}, &l->m.arena);
+    beam_decode(out, &model, 1, &(BeamSources){.ids = b.source_ids, .rows = b.source}, &limits,
+                &(BeamOptions){.beam_size = 1, .n_best = 1}, &l->m.arena);
     int right = 0;
     for (int s = 0; s < sentences; s++) {
         size_t bytes = (size_t)out[s].count * sizeof(int);
         right += out[s].count == packed_length(&b.target, s) - 1 &&
                  memcmp(out[s].ids, b.target_out + b.target.offset[s], bytes) == 0;
-        memory_free(out[s].ids);
+        hypothesis_free(&out[s]);
     }
     step_model_free(&model);
     small_batch_free(&b);
