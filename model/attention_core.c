@@ -9,13 +9,9 @@
 /* Queries go through a head in blocks of so many rows: what a block needs of the weights stays in the cache. */
 enum { QUERY_BLOCK = 64 };
 
-/* The rows of a span's weights are so far apart: an odd number of tiles, so that the rows of a column do not all fall
- * into the same few lines of the cache. */
-static int weights_stride(const AttentionSpan *s) { return tile_pad(s->keys) | TILE_COLS; }
-
 /* Kept weights of one head of a span, in reals. */
 static size_t kept_size(const AttentionSpan *s) {
-    return attention_is_kept(s) ? (size_t)s->queries * (size_t)weights_stride(s) : 0;
+    return attention_is_kept(s) ? (size_t)s->queries * (size_t)attention_weights_stride(s) : 0;
 }
 
 /* Queries i .. i+rows-1 of a head of a span. */
@@ -28,7 +24,7 @@ typedef struct Block {
 
 static Block block_at(const AttentionSpan *s, int head, int i) {
     int rows = s->queries - i < QUERY_BLOCK ? s->queries - i : QUERY_BLOCK;
-    return (Block){s, head, i, rows, attention_visible(s, i + rows - 1), weights_stride(s)};
+    return (Block){s, head, i, rows, attention_visible(s, i + rows - 1), attention_weights_stride(s)};
 }
 
 /* Working memory for the heads of a span, one after the other. */
@@ -38,7 +34,7 @@ typedef struct Scratch {
 } Scratch;
 
 static Scratch scratch_take(const AttentionSpan *s, AttentionShape shape, Arena *arena) {
-    int stride = weights_stride(s);
+    int stride = attention_weights_stride(s);
     return (Scratch){.K_t = arena_reals(arena, "keys transposed", shape.d_k, stride),
                      .V_t = arena_reals(arena, "values transposed", shape.d_v, stride),
                      .weights = arena_reals(arena, "weights of a block", QUERY_BLOCK, stride),
@@ -78,7 +74,7 @@ static const real *block_dropout(real *y, const real *x, const Block *b, const D
 /* O [queries, d_v] of one head of a span. A: where its weights are kept. */
 static void head_forward(HeadRowsGrad O, real *A, HeadRows Q, HeadRows K, HeadRows V, AttentionShape shape,
                          const AttentionSpan *span, int head, const DropoutSite *drop, const Scratch *s) {
-    tile_transpose(s->K_t, weights_stride(span), K.data, K.stride, span->keys, shape.d_k);
+    tile_transpose(s->K_t, attention_weights_stride(span), K.data, K.stride, span->keys, shape.d_k);
     for (int i = 0; i < span->queries; i += QUERY_BLOCK) {
         Block b = block_at(span, head, i);
         real *A_i = attention_is_kept(span) ? A + (size_t)i * (size_t)b.stride : s->weights;
@@ -135,7 +131,7 @@ static void zero_rows(HeadRowsGrad x, int from, int to, int cols) {
 static void head_backward(HeadRowsGrad dQ, HeadRowsGrad dK, HeadRowsGrad dV, HeadRows dO, const real *A, HeadRows Q,
                           HeadRows K, HeadRows V, AttentionShape shape, const AttentionSpan *span, int head,
                           const DropoutSite *drop, const Scratch *s) {
-    int stride = weights_stride(span), seen = block_at(span, head, 0).visible;
+    int stride = attention_weights_stride(span), seen = block_at(span, head, 0).visible;
     real scale = 1 / sqrt((real)shape.d_k), *dA = s->dA;
     if (!attention_is_kept(span)) tile_transpose(s->K_t, stride, K.data, K.stride, span->keys, shape.d_k);
     tile_transpose(s->V_t, stride, V.data, V.stride, span->keys, shape.d_v);

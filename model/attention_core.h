@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/real.h"
 #include "model/dropout.h"
+#include "model/tile.h"
 
 /* Rows query .. query+queries-1 of Q attend to rows key .. key+keys-1 of K and V (n = queries, m = keys).
  * Causal: the last query sees all keys, the one before it all but the last, and so on. */
@@ -43,7 +44,8 @@ typedef struct HeadRowsGrad {
 
 typedef struct AttentionCoreActs {
     HeadRows q, k, v; /* borrowed */
-    real *weights;    /* softmax before dropout, of the spans where attention_is_kept, one behind the other */
+    real *weights;    /* softmax before dropout, of the spans where attention_is_kept, one behind the other; of each
+                         [H, queries, attention_weights_stride] */
 } AttentionCoreActs;
 
 /* Are the weights of the span kept for the backward? Those of long ones are computed again: memory then grows with the
@@ -66,5 +68,9 @@ static inline int attention_visible(const AttentionSpan *s, int i) {
     int visible = s->keys - s->queries + i + 1;
     return visible > 0 ? visible : 0;
 }
+
+/* The rows of a span's weights are so far apart: an odd number of tiles, so that the rows of a column do not all fall
+ * into the same few lines of the cache. */
+static inline int attention_weights_stride(const AttentionSpan *s) { return tile_pad(s->keys) | TILE_COLS; }
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/matmul.h"
-#include "model/tile.h"
 #include "tests/support/searcher.h"
 
 /* a [count+1, m] = mean over heads (or one) of the cross-attention of a layer, by the full forward pass. */
@@ -14,7 +13,8 @@ static void full_attention(real *a, Searcher *s, const Batch *pair, int layer, i
     ArenaMark mark = arena_mark(&s->m.arena);
     TransformerActs acts;
     transformer_forward(&acts, pair, &s->m.p, &s->m.positions, NULL, &s->m.arena);
-    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), M = tile_pad(m), H = s->config.heads;
+    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), H = s->config.heads;
+    int M = attention_weights_stride(&(AttentionSpan){0, n, 0, m, false});
     const real *weights = acts.decoder.layer[layer].encoder_attn.core.weights;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
