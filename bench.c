@@ -10,7 +10,8 @@
 #include "measuring/subject.h"
 
 static const char USAGE[] =
-    "usage: bench [CONFIG.ini] [--set section.key=value]... [--updates N] [--made-up | --length N] [--json]\n"
+    "usage: bench [CONFIG.ini] [--set section.key=value]... [--updates N] [--sentences N]\n"
+    "             [--made-up | --length N] [--json]\n"
     "       bench --kernels [--json]\n"
     "\n"
     "Measures training updates of the configured model on its corpus, or, without CONFIG.ini, of the Tiny model "
@@ -20,6 +21,7 @@ static const char USAGE[] =
     "  --set section.key=value   overrides a key of the configuration; may be given several times\n"
     "  --threads N               the same as --set train.threads=N\n"
     "  --updates N               updates to measure, after two to warm up (default 20)\n"
+    "  --sentences N             sentences to translate, and an eighth of them one by one (default 256; 0: none)\n"
     "  --made-up                 made-up sentences, as long as those of Multi30k, in the configured vocabulary size\n"
     "  --length N                made-up sentences of N tokens on each side\n"
     "  --kernels                 the inner loops alone: nanoseconds an element\n"
@@ -30,6 +32,7 @@ enum {
     OPTION_SET = 256,
     OPTION_THREADS,
     OPTION_UPDATES,
+    OPTION_SENTENCES,
     OPTION_MADE_UP,
     OPTION_LENGTH,
     OPTION_KERNELS,
@@ -41,6 +44,7 @@ enum {
 static const struct option OPTIONS[] = {{"set", required_argument, NULL, OPTION_SET},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"updates", required_argument, NULL, OPTION_UPDATES},
+                                        {"sentences", required_argument, NULL, OPTION_SENTENCES},
                                         {"made-up", no_argument, NULL, OPTION_MADE_UP},
                                         {"length", required_argument, NULL, OPTION_LENGTH},
                                         {"kernels", no_argument, NULL, OPTION_KERNELS},
@@ -54,7 +58,7 @@ enum { MOST_OVERRIDES = 256 };
 typedef struct Arguments {
     const char *config;
     const char *overrides[MOST_OVERRIDES]; /* [count] */
-    int count, updates;
+    int count, updates, sentences;
     SubjectText text;
     bool kernels, json;
     char threads[64]; /* --threads as an override */
@@ -82,7 +86,7 @@ static bool number(int *value, const char *name, const char *text, int least, in
 
 /* -1: go on; otherwise the exit status. */
 static int parse(Arguments *a, int argc, char **argv) {
-    *a = (Arguments){.updates = 20};
+    *a = (Arguments){.updates = 20, .sentences = 256};
     for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
         switch (option) {
         case OPTION_SET:
@@ -94,6 +98,9 @@ static int parse(Arguments *a, int argc, char **argv) {
             break;
         case OPTION_UPDATES:
             if (!number(&a->updates, "updates", optarg, 1, 1000000)) return 2;
+            break;
+        case OPTION_SENTENCES:
+            if (!number(&a->sentences, "sentences", optarg, 0, 1000000)) return 2;
             break;
         case OPTION_MADE_UP:
             a->text.made_up = true;
@@ -152,8 +159,10 @@ int main(int argc, char **argv) {
     int threads = trainer.config.train.threads;
     UpdateTimes updates;
     updates_measure(&updates, &trainer, a.updates); /* before the peaks: their matrices are large */
+    DecodeTime decoding[DECODE_ROWS];
+    if (a.sentences > 0) decode_measure(decoding, &trainer, a.sentences);
     MachineReport machine = {threads, sgemm_peak(1, SGEMM_PEAK), sgemm_peak(threads, SGEMM_PEAK)};
-    (a.json ? report_json : report_text)(&machine, &trainer, &updates);
+    (a.json ? report_json : report_text)(&machine, &trainer, &updates, a.sentences > 0 ? decoding : NULL);
     update_times_free(&updates);
     trainer_close(&trainer);
     return 0;

@@ -35,6 +35,15 @@ static void print_parts(const UpdateTimes *u) {
     printf("  %-36s %9.2f\n", "all", 1e3 * u->seconds / u->count);
 }
 
+static void print_decoding(const DecodeTime *d) {
+    printf("\nTranslation, each with as many target tokens as its source has\n");
+    for (int i = 0; i < DECODE_ROWS; i++) {
+        printf("  %-36s %9.1f sentences/s  %9.0f target tokens/s", d[i].name, d[i].sentences_per_s, d[i].tokens_per_s);
+        if (d[i].median_ms > 0) printf("   median %.2f ms", d[i].median_ms);
+        putchar('\n');
+    }
+}
+
 static void print_memory(const Trainer *t, double peak_mb) {
     double slab = 1e-6 * sizeof(real) * (double)t->table.total, activations = 0;
     for (int i = 0; i < t->lanes.threads; i++) activations += 1e-6 * (double)t->lanes.arena[i].peak;
@@ -42,7 +51,7 @@ static void print_memory(const Trainer *t, double peak_mb) {
            3 * slab, t->lanes.lanes * slab, activations);
 }
 
-void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
+void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u, const DecodeTime *decoding) {
     const ModelConfig *c = &t->model.config;
     printf("%s, %d threads, BLAS kernel %s\n", cpu_name(), m->threads, matmul_kernel_name());
     printf("  sgemm of %d cubed: %.1f GF/s on one thread, %.1f GF/s on all (a serial product on each)\n", SGEMM_PEAK,
@@ -60,9 +69,22 @@ void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u)
     print_spread("that sgemm (768 cubed), GF/s", SPREAD(u, yardstick), 1e-9, 1);
     print_memory(t, u->peak_mb);
     print_parts(u);
+    if (decoding != NULL) print_decoding(decoding);
 }
 
 static void set(json_t *object, const char *key, double value) { json_object_set_new(object, key, json_real(value)); }
+
+static json_t *decoding_json(const DecodeTime *d) {
+    json_t *all = json_object();
+    for (int i = 0; i < DECODE_ROWS; i++) {
+        json_t *one = json_object();
+        set(one, "sentences_per_s", d[i].sentences_per_s);
+        set(one, "tgt_tokens_per_s", d[i].tokens_per_s);
+        if (d[i].median_ms > 0) set(one, "median_ms", d[i].median_ms);
+        json_object_set_new(all, d[i].name, one);
+    }
+    return all;
+}
 
 static void print_json(json_t *all) {
     char *text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
@@ -71,7 +93,7 @@ static void print_json(json_t *all) {
     json_decref(all);
 }
 
-void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u) {
+void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u, const DecodeTime *decoding) {
     json_t *all = json_object(), *parts = json_object();
     json_object_set_new(all, "version", json_string(TANDEM_VERSION));
     json_object_set_new(all, "machine", json_string(cpu_name()));
@@ -97,6 +119,7 @@ void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u)
     set(all, "update_seconds", u->seconds / u->count);
     for (int p = 0; p <= PARTS; p++) set(parts, PART_NAMES[p], u->parts[p] / u->count);
     json_object_set_new(all, "parts", parts);
+    if (decoding != NULL) json_object_set_new(all, "decoding", decoding_json(decoding));
     print_json(all);
 }
 

@@ -2,6 +2,7 @@
 #ifndef MEASURING_REPORT_H
 #define MEASURING_REPORT_H
 
+#include "measuring/decode.h"
 #include "measuring/kernels.h"
 #include "measuring/updates.h"
 
@@ -11,12 +12,16 @@ typedef struct MachineReport {
     double sgemm_one, sgemm_all;
 } MachineReport;
 
-void report_text(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates);
+/* decoding [DECODE_ROWS] may be NULL. */
+void report_text(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates,
+                 const DecodeTime *decoding);
 
 /* Keys: machine, blas_kernel, threads, sgemm_gflops_one, sgemm_gflops_all, model_gflops, model_gflops_best,
  * model_gflops_with_attention, sgemm_share, sgemm_share_least, sgemm_share_most, tgt_tokens_per_s, src_tokens_per_s,
- * peak_mb, update_seconds, parts {name: seconds of the median update's share}. */
-void report_json(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates);
+ * peak_mb, update_seconds, parts {name: seconds of an update, mean over updates and threads}, decoding {name:
+ * {sentences_per_s, tgt_tokens_per_s, median_ms (one by one)}}. */
+void report_json(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates,
+                 const DecodeTime *decoding);
 
 void report_kernels_text(const KernelTime *times, int count);
 
