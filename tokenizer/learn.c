@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/batch.h"
 #include "base/memory.h"
@@ -84,6 +85,35 @@ void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, i
     memory_free(occurrences);
 }
 
+/* A word and what it is ordered by. */
+typedef struct Word {
+    const char *text;
+    size_t length;
+    int64_t count;
+} Word;
+
+static int by_frequency(const void *a, const void *b) {
+    const Word *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    size_t least = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, least);
+    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+void words_choose(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, int min_frequency) {
+    Word *words = memory_alloc((size_t)counts->words.count, sizeof *words, "words of the training text");
+    size_t kept = 0;
+    for (int w = 0; w < counts->words.count; w++) {
+        Word word = {string_map_text(&counts->words, w), counts->words.entries[w].length, counts->count[w]};
+        bool has_nul = memchr(word.text, '\0', word.length) != NULL; /* which is no part of a JSON key */
+        if (word.count >= min_frequency && !has_nul) words[kept++] = word;
+    }
+    qsort(words, kept, sizeof *words, by_frequency);
+    for (size_t i = 0; i < kept && tokenizer->pieces.count < vocab_size; i++)
+        string_map_add(&tokenizer->pieces, words[i].text, words[i].length); /* "▁" is there already */
+    memory_free(words);
+}
+
 TokenizerOptions tokenizer_default_options(void) {
     return (TokenizerOptions){.type = TOKENIZER_BPE, .vocab_size = 8000, .min_frequency = 2};
 }
@@ -110,7 +140,9 @@ Tokenizer *tokenizer_learn(const Lines *const *texts, int count, const Tokenizer
     int room = o->vocab_size - ID_FIRST_PIECE;
     int most = o->type == TOKENIZER_BYTE ? 1 : o->type == TOKENIZER_CHAR || room < 2 ? room : room / 2;
     alphabet_choose(tokenizer, &counts, most, o->min_frequency);
+    tokenizer->whole_words = o->type == TOKENIZER_WORD;
     if (o->type == TOKENIZER_BPE) bpe_learn(tokenizer, &counts, o->vocab_size, o->min_frequency);
+    if (o->type == TOKENIZER_WORD) words_choose(tokenizer, &counts, o->vocab_size, o->min_frequency);
     word_counts_free(&counts);
     return tokenizer;
 }

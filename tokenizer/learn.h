@@ -18,6 +18,9 @@ void word_counts_free(WordCounts *counts);
 /* Adds the alphabet's pieces, at most `most` of them, "▁" always among them; in order of code points. */
 void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, int min_frequency);
 
+/* Adds the most frequent words, ties by their bytes, as pieces until there are vocab_size pieces. */
+void words_choose(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, int min_frequency);
+
 /* Adds pieces and merges until there are vocab_size pieces or no pair occurs min_frequency times. */
 void bpe_learn(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, int min_frequency);
 

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
-#include "tokenizer/utf8.h"
 #include "training/trainer.h"
 
 static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
@@ -69,19 +68,20 @@ static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
 
 /* What reading changed, once a file. */
 static void note_changes(Trainer *t, const char *path, const Lines *lines) {
-    size_t broken = 0, first = 0;
-    for (size_t i = lines->count; i-- > 0;)
-        if (!utf8_valid(lines->line[i].text, lines->line[i].length)) {
-            first = i + 1;
-            broken++;
-        }
+    const ConfigTokenizerSection *c = &t->config.tokenizer;
+    InvalidText invalid = text_find_invalid(lines);
     if (lines->had_bom) log_line(&t->log, "note       %s: the byte order mark at its start is dropped", path);
     if (lines->had_cr) log_line(&t->log, "note       %s: carriage returns at line ends are dropped", path);
-    if (broken > 0)
+    if (invalid.lines > 0)
         log_line(&t->log,
-                 "note       %s:%zu: not UTF-8 (%zu such lines); what is wrong is read as U+FFFD; convert the file "
-                 "with iconv",
-                 path, first, broken);
+                 "note       %s:%zu:%zu: not UTF-8 (%zu such lines); what is wrong is read as U+FFFD; convert the "
+                 "file with iconv",
+                 path, invalid.line, invalid.byte, invalid.lines);
+    if (lines->count > 0 && (c->normalization != NORMALIZATION_NONE || c->lowercase)) {
+        char changes[TEXT_REPORT_BYTES];
+        text_report_changes(changes, lines, c->normalization, c->lowercase);
+        log_line(&t->log, "note       %s: %s", path, changes);
+    }
 }
 
 static void note_all(Trainer *t, const ParallelText *text) {
@@ -92,12 +92,29 @@ static void note_all(Trainer *t, const ParallelText *text) {
     note_changes(t, d->valid_target, &t->valid_text.target);
 }
 
+/* [tokenizer] invalid_utf8 = reject. */
+static bool reject_invalid(const char *path, const Lines *lines, Error *error) {
+    InvalidText invalid = text_find_invalid(lines);
+    return invalid.lines == 0 ||
+           error_set(error,
+                     "%s:%zu:%zu: not UTF-8 (%zu such lines); convert the file with iconv, or set [tokenizer] "
+                     "invalid_utf8 = replace",
+                     path, invalid.line, invalid.byte, invalid.lines);
+}
+
 static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
     const ConfigData *d = &t->config.data;
     if (!parallel_text_read(text, d->train_source, d->train_target, error)) return false;
-    if (d->valid_source[0] == '\0' || parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error))
-        return true;
+    bool good =
+        d->valid_source[0] == '\0' || parallel_text_read(&t->valid_text, d->valid_source, d->valid_target, error);
+    if (good && t->config.tokenizer.invalid_utf8 == INVALID_UTF8_REJECT)
+        good = reject_invalid(d->train_source, &text->source, error) &&
+               reject_invalid(d->train_target, &text->target, error) &&
+               reject_invalid(d->valid_source, &t->valid_text.source, error) &&
+               reject_invalid(d->valid_target, &t->valid_text.target, error);
+    if (good) return true;
     parallel_text_free(text);
+    parallel_text_free(&t->valid_text);
     return false;
 }
 
@@ -192,6 +209,16 @@ static bool open_run(Trainer *t, bool fresh, Error *error) {
     return true;
 }
 
+/* With BPE-dropout the training text is needed as long as training goes on. */
+static void keep_for_dropout(Trainer *t, ParallelText *text) {
+    double rate = t->config.tokenizer.dropout;
+    if (!(rate > 0)) return;
+    t->train_text = *text;
+    *text = (ParallelText){0};
+    encoding_dropout_init(&t->dropout, &t->train_text, t->source, t->target, rate, t->config.data.max_length,
+                          t->config.train.seed);
+}
+
 /* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
     matmul_serial_blas();
@@ -202,6 +229,7 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
         return false;
     }
     bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    if (good) keep_for_dropout(t, &text);
     parallel_text_free(&text);
     if (good) return true;
     if (opened) {
@@ -227,6 +255,8 @@ void trainer_close(Trainer *t) {
     corpus_free(&t->train);
     corpus_free(&t->valid);
     parallel_text_free(&t->valid_text);
+    encoding_dropout_free(&t->dropout);
+    parallel_text_free(&t->train_text);
     if (t->target != t->source) tokenizer_free(t->target);
     tokenizer_free(t->source);
     log_close(&t->log);

@@ -37,7 +37,9 @@ typedef struct Trainer {
     Log log;
     Tokenizer *source, *target; /* one and the same where the vocabulary is shared */
     ParallelText valid_text;
-    Corpus train, valid; /* valid.pairs is 0 without validation data */
+    ParallelText train_text; /* kept only for BPE-dropout */
+    EncodingDropout dropout; /* of the tokenizer; its rate is 0 where there is none */
+    Corpus train, valid;     /* valid.pairs is 0 without validation data */
     ParamTable table;
     real *slab; /* [table.total] parameters */
     Transformer model;
