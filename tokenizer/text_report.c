@@ -8,16 +8,16 @@
 #include "tokenizer/normalize.h"
 #include "tokenizer/utf8.h"
 
-InvalidText text_find_invalid(const Lines *lines) {
-    InvalidText found = {0};
+bool text_report_invalid(char out[TEXT_REPORT_BYTES], const char *path, const Lines *lines) {
+    size_t invalid = 0, line = 0, byte = 0;
     for (size_t i = 0; i < lines->count; i++) {
         size_t valid = utf8_valid_length(lines->line[i].text, lines->line[i].length);
-        if (valid == lines->line[i].length) continue;
-        if (found.lines++ > 0) continue;
-        found.line = i + 1;
-        found.byte = valid + 1;
+        if (valid == lines->line[i].length || invalid++ > 0) continue;
+        line = i + 1;
+        byte = valid + 1;
     }
-    return found;
+    snprintf(out, TEXT_REPORT_BYTES, "%.900s:%zu:%zu: not UTF-8 (%zu such lines)", path, line, byte, invalid);
+    return invalid > 0;
 }
 
 static bool same_text(const Normalizer *a, const Normalizer *b) {

@@ -6,14 +6,11 @@
 
 typedef enum InvalidUtf8 { INVALID_UTF8_REPLACE, INVALID_UTF8_REJECT } InvalidUtf8;
 
-/* Lines that are not UTF-8: how many, and the place of the first byte that is wrong, both from 1. */
-typedef struct InvalidText {
-    size_t lines, line, byte;
-} InvalidText;
+enum { TEXT_REPORT_BYTES = 1024 };
 
-InvalidText text_find_invalid(const Lines *lines);
-
-enum { TEXT_REPORT_BYTES = 512 };
+/* True if there are lines that are not UTF-8: "train.en:3:17: not UTF-8 (5 such lines)", with the place of the first byte
+ * that is wrong, line and byte from 1. */
+bool text_report_invalid(char out[TEXT_REPORT_BYTES], const char *path, const Lines *lines);
 
 /* "nfc changes 3 of 29000 lines; in line 17 "..." becomes "...", U+0065 to U+00E9", or "nfc changes none of ..." */
 void text_report_changes(char out[TEXT_REPORT_BYTES], const Lines *lines, Normalization form, bool lowercase);

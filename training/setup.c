@@ -69,18 +69,14 @@ static bool get_corpora(Trainer *t, const ParallelText *text, Error *error) {
 /* What reading changed, once a file. */
 static void note_changes(Trainer *t, const char *path, const Lines *lines) {
     const ConfigTokenizerSection *c = &t->config.tokenizer;
-    InvalidText invalid = text_find_invalid(lines);
+    char report[TEXT_REPORT_BYTES];
     if (lines->had_bom) log_line(&t->log, "note       %s: the byte order mark at its start is dropped", path);
     if (lines->had_cr) log_line(&t->log, "note       %s: carriage returns at line ends are dropped", path);
-    if (invalid.lines > 0)
-        log_line(&t->log,
-                 "note       %s:%zu:%zu: not UTF-8 (%zu such lines); what is wrong is read as U+FFFD; convert the "
-                 "file with iconv",
-                 path, invalid.line, invalid.byte, invalid.lines);
+    if (text_report_invalid(report, path, lines))
+        log_line(&t->log, "note       %s; what is wrong is read as U+FFFD; convert the file with iconv", report);
     if (lines->count > 0 && (c->normalization != NORMALIZATION_NONE || c->lowercase)) {
-        char changes[TEXT_REPORT_BYTES];
-        text_report_changes(changes, lines, c->normalization, c->lowercase);
-        log_line(&t->log, "note       %s: %s", path, changes);
+        text_report_changes(report, lines, c->normalization, c->lowercase);
+        log_line(&t->log, "note       %s: %s", path, report);
     }
 }
 
@@ -94,12 +90,9 @@ static void note_all(Trainer *t, const ParallelText *text) {
 
 /* [tokenizer] invalid_utf8 = reject. */
 static bool reject_invalid(const char *path, const Lines *lines, Error *error) {
-    InvalidText invalid = text_find_invalid(lines);
-    return invalid.lines == 0 ||
-           error_set(error,
-                     "%s:%zu:%zu: not UTF-8 (%zu such lines); convert the file with iconv, or set [tokenizer] "
-                     "invalid_utf8 = replace",
-                     path, invalid.line, invalid.byte, invalid.lines);
+    char report[TEXT_REPORT_BYTES];
+    return !text_report_invalid(report, path, lines) ||
+           error_set(error, "%s; convert the file with iconv, or set [tokenizer] invalid_utf8 = replace", report);
 }
 
 static bool read_texts(Trainer *t, ParallelText *text, Error *error) {
