@@ -118,10 +118,14 @@ def random_decoding(library, program, count=2000):
 
 
 def write_cases(path):
-    """Two small tokenizers learned by the library, and what it makes of the odd texts and some random lines."""
+    """Small tokenizers learned by the library, and what it makes of the odd texts and some random lines."""
     groups = []
-    for form, lowercase in ((None, False), ("nfkc", True)):
+    for form, lowercase, words in ((None, False, False), ("nfkc", True, False), (None, False, True)):
         tokenizer = library_train(ODD * 2, 500, form=form, lowercase=lowercase)
+        if words:  # whole words, which no merge reaches, as [tokenizer] type = word has them
+            tokenizer["model"]["ignore_merges"] = True
+            for word in sorted({"▁" + word for line in ODD for word in line.split(" ") if "\0" not in word and "▁" not in word}):
+                tokenizer["model"]["vocab"].setdefault(word, len(tokenizer["model"]["vocab"]))
         library = Tokenizer.from_str(json.dumps(tokenizer))
         if form:  # the older form of merges, which has to be read as well
             tokenizer["model"]["merges"] = [" ".join(merge) for merge in tokenizer["model"]["merges"]]

@@ -24,30 +24,39 @@ static bool same_text(const Normalizer *a, const Normalizer *b) {
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* Start of the first character in which two texts differ, and of the word that holds it. */
-static size_t first_difference(const Normalizer *a, const Normalizer *b, size_t *word) {
+enum { MARK = sizeof WORD_MARK - 1 };
+
+static bool at_mark(const Normalizer *n, size_t i) {
+    return i + MARK <= n->length && memcmp(n->text + i, WORD_MARK, MARK) == 0;
+}
+
+/* Start of the first character in which two texts differ. */
+static size_t first_difference(const Normalizer *a, const Normalizer *b) {
     size_t i = 0;
     while (i < a->length && i < b->length && a->text[i] == b->text[i]) i++;
-    while (i > 0 && (a->text[i] & 0xC0) == 0x80) i--;
-    const size_t mark = sizeof WORD_MARK - 1;
-    *word = i;
-    while (*word > 0 && (*word < mark || memcmp(a->text + *word - mark, WORD_MARK, mark) != 0)) --*word;
+    while (i > 0 && i < a->length && (a->text[i] & 0xC0) == 0x80) i--;
     return i;
 }
 
-/* The word at `start` of a normalised text, for a message, and the first of its characters that is another one. */
-static int32_t describe(char word[80], const Normalizer *n, size_t start, size_t difference) {
+/* The word around the character at `at`, for a message; returns the character. */
+static int32_t describe(char out[80], const Normalizer *n, size_t at) {
+    char word[80];
+    size_t start = at, used = 0;
     int32_t code = 0;
-    ini_quote(word, n->text + start, start < n->length ? word_length(n->text + start, n->length - start) : 0);
-    if (difference < n->length) utf8_next(n->text + difference, n->length - difference, &code);
-    return code;
+    while (start > MARK && !at_mark(n, start - MARK)) start--;
+    size_t end = at < n->length ? at + utf8_next(n->text + at, n->length - at, &code) : at;
+    while (end < n->length && !at_mark(n, end)) end++;
+    for (size_t i = start; i < end && used < sizeof word; i += at_mark(n, i) ? MARK : 1)
+        word[used++] = at_mark(n, i) ? ' ' : n->text[i];
+    ini_quote(out, word, used);
+    return code == CODE_WORD_MARK ? ' ' : code;
 }
 
 static void describe_change(char out[256], size_t line, const Normalizer *plain, const Normalizer *asked) {
     char before[80], after[80];
-    size_t word, difference = first_difference(plain, asked, &word);
-    int32_t from = describe(before, plain, word, difference), to = describe(after, asked, word, difference);
-    snprintf(out, 256, "; in line %zu \"%s\" becomes \"%s\", U+%04X to U+%04X", line, before, after, (unsigned)from,
+    size_t difference = first_difference(plain, asked);
+    int32_t from = describe(before, plain, difference), to = describe(after, asked, difference);
+    snprintf(out, 256, "; line %zu: \"%s\" becomes \"%s\", U+%04X to U+%04X", line, before, after, (unsigned)from,
              (unsigned)to);
 }
 
@@ -63,7 +72,7 @@ void text_report_changes(char out[TEXT_REPORT_BYTES], const Lines *lines, Normal
         if (changed++ == 0) describe_change(example, i + 1, &plain, &asked);
     }
     if (changed > 0) snprintf(count, sizeof count, "%zu", changed);
-    snprintf(out, TEXT_REPORT_BYTES, "%s%s%s changes %s of %zu lines%s", names[form], form && lowercase ? " and " : "",
+    snprintf(out, TEXT_REPORT_BYTES, "%s%s%s: %s of %zu lines changed%s", names[form], form && lowercase ? " and " : "",
              lowercase ? "lowercase" : "", count, lines->count, example);
     normalizer_free(&plain);
     normalizer_free(&asked);
