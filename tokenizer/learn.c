@@ -51,28 +51,35 @@ static int by_code(const void *a, const void *b) {
     return ((const Character *)a)->code < ((const Character *)b)->code ? -1 : 1;
 }
 
-/* Occurrences of every code point. */
-static int64_t *count_characters(const WordCounts *counts) {
-    int64_t *occurrences = memory_alloc(CODE_LIMIT, sizeof *occurrences, "counts of characters");
+/* Occurrences of every code point below *limit, which is above all there are. */
+static int64_t *count_characters(const WordCounts *counts, int32_t *limit) {
+    int64_t *occurrences = NULL;
+    *limit = 0;
     for (int w = 0; w < counts->words.count; w++) {
         const char *word = string_map_text(&counts->words, w);
         size_t length = counts->words.entries[w].length;
         int32_t code;
-        for (size_t i = 0; i < length; occurrences[code] += counts->count[w])
+        for (size_t i = 0; i < length; occurrences[code] += counts->count[w]) {
             i += utf8_next(word + i, length - i, &code);
+            if (code < *limit) continue;
+            occurrences = memory_grow(occurrences, (size_t)*limit, (size_t)code * 2 + 1, sizeof *occurrences,
+                                      "counts of characters");
+            *limit = code * 2 + 1;
+        }
     }
     return occurrences;
 }
 
 void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, int min_frequency) {
     assert(most >= 1);
-    int64_t *occurrences = count_characters(counts);
+    int32_t limit;
+    int64_t *occurrences = count_characters(counts, &limit);
     occurrences[0] = 0; /* a NUL cannot be a key of many JSON readers: the byte token serves */
     occurrences[CODE_WORD_MARK] = INT64_MAX;
     int seen = 0, kept = 0;
-    for (int32_t code = 0; code < CODE_LIMIT; code++) seen += occurrences[code] >= min_frequency;
+    for (int32_t code = 0; code < limit; code++) seen += occurrences[code] >= min_frequency;
     Character *characters = memory_alloc((size_t)seen, sizeof *characters, "alphabet");
-    for (int32_t code = 0; code < CODE_LIMIT; code++)
+    for (int32_t code = 0; code < limit; code++)
         if (occurrences[code] >= min_frequency) characters[kept++] = (Character){code, occurrences[code]};
     qsort(characters, (size_t)kept, sizeof *characters, by_count);
     if (kept > most) kept = most;
