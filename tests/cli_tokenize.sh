@@ -65,6 +65,8 @@ expect 0 'broken:2:4: not UTF-8' "$tokenize" --train --type char --vocab-size 30
 "$tokenize" --model "$work/bpe.json" --dropout 0.2 --seed 2 <"$work/text" >"$work/other"
 same_files "$work/one" "$work/same" "one seed, two encodings"
 cmp -s "$work/one" "$work/other" && fail "two seeds, one encoding"
+[ "$(yes "The house of the old men." | head -n 20 | "$tokenize" --model "$work/bpe.json" --dropout 0.2 | sort -u | wc -l)" -gt 5 ] ||
+    fail "equal lines are all encoded alike"
 "$tokenize" --model "$work/bpe.json" --decode <"$work/one" >"$work/back"
 same_files "$work/expected" "$work/back" "dropout changes the text"
 
@@ -105,7 +107,7 @@ grep -q '^dropout = 0.2' "$work/whole/config.ini" || fail "config.ini does not h
 
 printf 'B\377d line\n' | cat - "$work/train.en" | head -n 300 >"$work/broken.en"
 small_config "$work/broken.run" | sed 's/train.en/broken.en/' >"$work/broken.ini"
-expect 1 'broken.en:1:2: not UTF-8 .1 such lines.; convert' "$train" "$work/broken.ini" --set tokenizer.invalid_utf8=reject
+expect 1 'broken.en:1:2: not UTF-8 .1 such line.; convert' "$train" "$work/broken.ini" --set tokenizer.invalid_utf8=reject
 [ ! -e "$work/broken.run" ] || fail "a refused text made a run"
 expect 0 'note +.*broken.en:1:2: not UTF-8' "$train" "$work/broken.ini" --set train.updates=1
 expect 0 'train.fr: nfkc and lowercase: 300 of 300 lines changed; line 1: ".*" becomes "' "$train" "$work/whole.ini" --fresh \

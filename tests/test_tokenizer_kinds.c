@@ -55,6 +55,8 @@ static void test_words(void **state) {
     check_pieces(tokenizer, "the zebra  cat", "▁the|▁zebra|▁|▁|c|a|t");
     check_pieces(tokenizer, "thecat", "▁|t|h|e|c|a|t");
     check_pieces(tokenizer, "Q", "▁|<0x51>");
+    tokenizer->whole_words = false; /* without ignore_merges only merges lead to a piece */
+    check_pieces(tokenizer, "the", "▁|t|h|e");
     tokenizer_free(tokenizer);
     tokenizer = learn(TOKENIZER_WORD, 264, "ab ab aa aa aaa aaa", 19); /* room for "▁", "a" and two words */
     assert_int_equal(tokenizer_vocab_size(tokenizer), 264);

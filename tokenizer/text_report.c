@@ -16,7 +16,8 @@ bool text_report_invalid(char out[TEXT_REPORT_BYTES], const char *path, const Li
         line = i + 1;
         byte = valid + 1;
     }
-    snprintf(out, TEXT_REPORT_BYTES, "%.900s:%zu:%zu: not UTF-8 (%zu such lines)", path, line, byte, invalid);
+    snprintf(out, TEXT_REPORT_BYTES, "%.900s:%zu:%zu: not UTF-8 (%zu such line%s)", path, line, byte, invalid,
+             invalid == 1 ? "" : "s");
     return invalid > 0;
 }
 
