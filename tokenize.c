@@ -44,25 +44,10 @@ static const char USAGE[] =
     "  --min-frequency N                   characters, pairs and words seen less often get no entry; default 2\n"
     "  --help, --version\n";
 
-enum {
-    OPTION_IDS = 256,
-    OPTION_PIECES,
-    OPTION_DECODE,
-    OPTION_MODEL,
-    OPTION_SIDE,
-    OPTION_DROPOUT,
-    OPTION_SEED,
-    OPTION_INVALID,
-    OPTION_TRAIN,
-    OPTION_VOCAB_SIZE,
-    OPTION_OUTPUT,
-    OPTION_TYPE,
-    OPTION_NORMALIZATION,
-    OPTION_LOWERCASE,
-    OPTION_MIN_FREQUENCY,
-    OPTION_HELP,
-    OPTION_VERSION
-};
+/* Options of using a tokenizer, of learning one, and of both. */
+enum { OPTION_IDS = 256, OPTION_PIECES, OPTION_DECODE, OPTION_MODEL, OPTION_SIDE, OPTION_DROPOUT, OPTION_SEED };
+enum { OPTION_SIZE = 320, OPTION_OUTPUT, OPTION_TYPE, OPTION_FORM, OPTION_LOWERCASE, OPTION_FREQUENCY };
+enum { OPTION_TRAIN = 400, OPTION_INVALID, OPTION_HELP, OPTION_VERSION };
 
 static const struct option OPTIONS[] = {{"ids", no_argument, NULL, OPTION_IDS},
                                         {"pieces", no_argument, NULL, OPTION_PIECES},
@@ -73,12 +58,12 @@ static const struct option OPTIONS[] = {{"ids", no_argument, NULL, OPTION_IDS},
                                         {"seed", required_argument, NULL, OPTION_SEED},
                                         {"invalid-utf8", required_argument, NULL, OPTION_INVALID},
                                         {"train", no_argument, NULL, OPTION_TRAIN},
-                                        {"vocab-size", required_argument, NULL, OPTION_VOCAB_SIZE},
+                                        {"vocab-size", required_argument, NULL, OPTION_SIZE},
                                         {"output", required_argument, NULL, OPTION_OUTPUT},
                                         {"type", required_argument, NULL, OPTION_TYPE},
-                                        {"normalization", required_argument, NULL, OPTION_NORMALIZATION},
+                                        {"normalization", required_argument, NULL, OPTION_FORM},
                                         {"lowercase", no_argument, NULL, OPTION_LOWERCASE},
-                                        {"min-frequency", required_argument, NULL, OPTION_MIN_FREQUENCY},
+                                        {"min-frequency", required_argument, NULL, OPTION_FREQUENCY},
                                         {"help", no_argument, NULL, OPTION_HELP},
                                         {"version", no_argument, NULL, OPTION_VERSION},
                                         {NULL, 0, NULL, 0}};
@@ -110,7 +95,9 @@ static bool read_int(int *value, const char *text, const char *option, int least
     double number;
     if (!read_number(&number, text, option, least, most)) return false;
     *value = (int)number;
-    return true;
+    if (number == *value) return true;
+    fprintf(stderr, "tokenize: --%s %s: give a whole number\n", option, text);
+    return false;
 }
 
 /* *value is the place of the text in names[0..count). */
@@ -128,7 +115,7 @@ static bool read_learning_option(Arguments *a, int option, const char *name) {
     int choice;
     a->of_learning = name;
     switch (option) {
-    case OPTION_VOCAB_SIZE:
+    case OPTION_SIZE:
         return read_int(&a->learn.vocab_size, optarg, name, 261, 1000000);
     case OPTION_OUTPUT:
         a->output = optarg;
@@ -137,7 +124,7 @@ static bool read_learning_option(Arguments *a, int option, const char *name) {
         if (!read_choice(&choice, optarg, name, types, 4)) return false;
         a->learn.type = (TokenizerType)choice;
         return true;
-    case OPTION_NORMALIZATION:
+    case OPTION_FORM:
         if (!read_choice(&choice, optarg, name, forms, 3)) return false;
         a->learn.normalization = (Normalization)choice;
         return true;
@@ -180,8 +167,8 @@ static bool wrong(const char *fact) {
 static bool check(const Arguments *a) {
     const char *stray = a->train ? a->of_using : a->of_learning;
     if (stray != NULL) {
-        fprintf(stderr, "tokenize: --%s is for %s --train; see tokenize --help\n", stray,
-                a->train ? "calls without" : "");
+        fprintf(stderr, "tokenize: --%s is for calls %s --train; see tokenize --help\n", stray,
+                a->train ? "without" : "with");
         return false;
     }
     if (a->train && a->output == NULL) return wrong("--output is missing: the file to write");
@@ -209,7 +196,7 @@ static int parse(Arguments *a, int argc, char **argv) {
         } else if (option == OPTION_INVALID) {
             good = read_choice(&choice, optarg, "invalid-utf8", invalid, 2);
             a->invalid = (InvalidUtf8)choice;
-        } else if (option >= OPTION_VOCAB_SIZE && option <= OPTION_MIN_FREQUENCY) {
+        } else if (option >= OPTION_SIZE && option <= OPTION_FREQUENCY) {
             good = read_learning_option(a, option, OPTIONS[place].name);
         } else if (option >= OPTION_IDS && option <= OPTION_SEED) {
             good = read_using_option(a, option, OPTIONS[place].name);

@@ -8,7 +8,7 @@ expect 0 'tokenize .Tandem' "$tokenize" --version
 expect 2 'no run directory' "$tokenize"
 expect 2 'one run directory' "$tokenize" a b
 expect 2 'not both' "$tokenize" --model x.json run
-expect 2 'vocab-size is for.* --train' "$tokenize" run --vocab-size 500
+expect 2 'vocab-size is for calls with --train' "$tokenize" run --vocab-size 500
 expect 2 'ids is for calls without --train' "$tokenize" --train --ids --output "$work/x.json" "$work/train.en"
 expect 2 'output is missing' "$tokenize" --train --vocab-size 500 "$work/train.en"
 expect 2 'vocab-size is missing' "$tokenize" --train --output "$work/x.json" "$work/train.en"

@@ -82,6 +82,23 @@ static void test_words_are_never_special(void **state) {
     tokenizer_free(tokenizer);
 }
 
+/* Learned from random bytes, every piece is UTF-8. */
+static void test_pieces_are_utf8(void **state) {
+    (void)state;
+    enum { BYTES = 20000 };
+    Rng rng = {32};
+    char *text = memory_alloc(BYTES, 1, "text");
+    for (size_t i = 0; i < BYTES; i++) text[i] = "\xC3\xA9\xE2\x96\x81\xFF ab\n\xF0\x9F"[rng_below(&rng, 12)];
+    for (TokenizerType type = TOKENIZER_BPE; type <= TOKENIZER_BYTE; type++) {
+        Tokenizer *tokenizer = learn(type, 600, text, BYTES);
+        assert_int_equal(tokenizer_id(tokenizer, REPLACEMENT) > 0, type != TOKENIZER_BYTE);
+        for (int id = 0; id < tokenizer_vocab_size(tokenizer); id++)
+            assert_true(utf8_valid(tokenizer_piece(tokenizer, id), strlen(tokenizer_piece(tokenizer, id))));
+        tokenizer_free(tokenizer);
+    }
+    memory_free(text);
+}
+
 /* ---- dropout ---- */
 
 static const char corpus[] =
@@ -212,6 +229,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_words_are_never_special),
+        cmocka_unit_test(test_pieces_are_utf8),
         cmocka_unit_test(test_dropout_against_naive),
         cmocka_unit_test(test_dropout_is_a_function),
         cmocka_unit_test(test_dropout_rate),

@@ -32,6 +32,8 @@ static bool lossless(const TokenizerOptions *o, const char *text, size_t length)
 
 static void check_text(const Tokenizer *tokenizer, const TokenizerOptions *o, double dropout, const char *text,
                        size_t length) {
+    for (int id = 0; id < tokenizer_vocab_size(tokenizer); id++)
+        FUZZ_CHECK(utf8_valid(tokenizer_piece(tokenizer, id), strlen(tokenizer_piece(tokenizer, id))));
     TextEncoder *encoder = text_encoder_new(tokenizer);
     IdList ids = {0};
     size_t expected_length, back_length;
