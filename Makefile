@@ -1,6 +1,7 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long adds mutations and kills
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
+# make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make lint       format, layering, documentation that names code
 # Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=-Werror, V=1 (show the commands)
 
@@ -41,7 +42,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug lint format clean
+.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -49,7 +50,6 @@ FLAGS = $(CC) $(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
-.PHONY: FORCE
 
 $(BUILD)/float/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -87,7 +87,18 @@ $(BUILD)/double/tests/%: $(BUILD)/double/tests/%.o $(SUPPORT:%.c=$(BUILD)/double
 	@echo 'LD  $@'
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%)
+# Fuzz targets: with a plain driver among the tests, with libFuzzer in $(BUILD)/fuzzers.
+FUZZ_TARGETS = $(patsubst %.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_PARTS   = $(addprefix $(BUILD)/float/tests/,fuzz/fuzz.o support/scratch.o) $(BUILD)/float/libtandem.a
+$(FUZZ_TARGETS:%=$(BUILD)/float/%): %: %.o $(BUILD)/float/tests/fuzz/driver.o $(FUZZ_PARTS)
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/fuzzers/%: $(BUILD)/float/tests/fuzz/%.o $(FUZZ_PARTS)
+	@mkdir -p $(@D)
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%) $(FUZZ_TARGETS:%=$(BUILD)/float/%)
 tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
 
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
@@ -103,12 +114,20 @@ ubsan:
 # Only what runs threads: the rest is serial, and twenty times slower under this sanitizer.
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread" TESTS_DOUBLE= \
+	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread" TESTS_DOUBLE= FUZZ_TARGETS= \
 	    TESTS_FLOAT="tests/both_lanes tests/both_decoding tests/both_beam tests/test_training"
 debug:
 	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"
 
-C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch])
+# What libFuzzer finds worth keeping gathers in build/fuzz/found/; an input that breaks something is named at the end.
+FUZZ_SECONDS ?= 60
+fuzzers: $(FUZZ_TARGETS:tests/fuzz/%=$(BUILD)/fuzzers/%)
+fuzz:
+	$(MAKE) fuzzers CC=clang-14 BUILD=build/fuzz \
+	    EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-pass-failed"
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(notdir $(FUZZ_TARGETS))
+
+C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch])
 lint:
 	scripts/lint.sh $(C_FILES)
 format:

@@ -19,7 +19,7 @@ void batcher_free(Batcher *b) { memory_free(b->order); }
 
 bool batcher_at_epoch_start(const Batcher *b) { return b->next == 0; }
 
-static int target_rows(const Batcher *b, int place) { return corpus_length(&b->corpus->target, b->order[place]) + 1; }
+static int target_rows(const Corpus *corpus, int pair) { return corpus_length(&corpus->target, pair) + 1; }
 
 static int pieces_for(int64_t rows, int pairs, int piece_rows, int lanes) {
     int64_t pieces = (rows + piece_rows - 1) / piece_rows;
@@ -29,35 +29,37 @@ static int pieces_for(int64_t rows, int pairs, int piece_rows, int lanes) {
 
 /* Piece i ends at the sentence end that brings the rows so far nearest to (i+1)/pieces of all rows, leaving at least one
  * sentence for each piece to come. */
-static void cut(Update *u, const Batcher *b, int first, Arena *arena) {
-    int place = first, end = first + u->pairs;
+static void cut(Update *u, const Corpus *corpus, const int *pair, Arena *arena) {
+    int place = 0;
     int64_t rows = 0;
     for (int i = 0; i < u->pieces; i++) {
         int start = place;
         int64_t goal = u->target_tokens * (i + 1) / u->pieces;
-        while (place < end - (u->pieces - 1 - i)) {
-            int more = target_rows(b, place);
+        while (place < u->pairs - (u->pieces - 1 - i)) {
+            int more = target_rows(corpus, pair[place]);
             if (place > start && i + 1 < u->pieces && rows + more / 2 > goal) break;
             rows += more;
             place++;
         }
-        u->piece[i] = corpus_batch(b->corpus, b->order + start, place - start, arena);
+        u->piece[i] = corpus_batch(corpus, pair + start, place - start, arena);
     }
 }
 
-Update batcher_next(Batcher *b, int64_t budget, int piece_rows, int lanes, Arena *arena) {
+Update batcher_next(Batcher *b, EncodingDropout *dropout, int64_t budget, int piece_rows, int lanes, Arena *arena) {
     Update u = {0};
-    int first = b->next, pairs = b->corpus->pairs;
-    while (first + u.pairs < pairs) {
-        int rows = target_rows(b, first + u.pairs);
+    const int *pair = b->order + b->next, pairs = b->corpus->pairs, left = pairs - b->next;
+    const Corpus *corpus = dropout ? &dropout->drawn : b->corpus;
+    while (u.pairs < left) {
+        int place = dropout ? encoding_dropout_draw(dropout, b->corpus, pair[u.pairs]) : pair[u.pairs];
+        int rows = target_rows(corpus, place);
         if (u.pairs > 0 && u.target_tokens + rows > budget) break;
         u.target_tokens += rows;
-        u.source_tokens += corpus_length(&b->corpus->source, b->order[first + u.pairs]) + 1;
+        u.source_tokens += corpus_length(&corpus->source, place) + 1;
         u.pairs++;
     }
     u.pieces = pieces_for(u.target_tokens, u.pairs, piece_rows, lanes);
     u.piece = arena_array(arena, Batch, "pieces", u.pieces);
-    cut(&u, b, first, arena);
+    cut(&u, corpus, dropout ? dropout->place : pair, arena);
     b->next += u.pairs;
     if (b->next == pairs) {
         b->epoch++;

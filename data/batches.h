@@ -5,7 +5,7 @@
 #ifndef DATA_BATCHES_H
 #define DATA_BATCHES_H
 
-#include "data/corpus.h"
+#include "data/encoding_dropout.h"
 
 typedef struct Batcher {
     const Corpus *corpus;
@@ -28,8 +28,8 @@ void batcher_free(Batcher *b);
 
 /* The next update: as many pairs as fit into budget target tokens, at least one; never across an epoch's end. Cut into
  * about equal pieces of at most about piece_rows target rows, their number a multiple of lanes where there are
- * sentences enough, so that no lane waits. */
-Update batcher_next(Batcher *b, int64_t budget, int piece_rows, int lanes, Arena *arena);
+ * sentences enough, so that no lane waits. With dropout the pairs are encoded anew (NULL: as the corpus has them). */
+Update batcher_next(Batcher *b, EncodingDropout *dropout, int64_t budget, int piece_rows, int lanes, Arena *arena);
 
 /* True when the last update given out ended its epoch; b->epoch has then moved on. */
 bool batcher_at_epoch_start(const Batcher *b);

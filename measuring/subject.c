@@ -59,10 +59,11 @@ bool subject_open(Trainer *t, Config *config, const SubjectText *from, Error *er
         return true;
     }
     ParallelText text, valid;
-    bool good = corpora_read(&text, &valid, &t->config.data, error);
+    bool good = corpora_read(&text, &valid, &t->config, error);
     if (good) {
         parallel_text_free(&valid);
         good = read_corpus(t, &text, error);
+        if (good) trainer_keep_text(t, &text);
         parallel_text_free(&text);
     }
     if (!good) trainer_close(t);

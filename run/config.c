@@ -45,12 +45,15 @@ static const ConfigKey keys[] = {
     REAL(data, max_ratio, "0", 0, 1e6, FIXED, "drop training pairs with more than so many times the tokens on one side; 0: none"),
     BOOL(data, drop_duplicates, "no", FIXED, "drop training pairs with the same tokens as an earlier one"),
 
-    CHOICE(tokenizer, type, "bpe", "bpe|char|byte", FIXED, "byte pair encoding, single characters, or bytes"),
+    CHOICE(tokenizer, type, "bpe", "bpe|word|char|byte", FIXED, "byte pair encoding, words between spaces, single characters, or bytes"),
     INT(tokenizer, vocab_size, "8000", 261, 1000000, FIXED, "entries wanted (byte: always 261)"),
     CHOICE(tokenizer, normalization, "none", "none|nfc|nfkc", FIXED, "Unicode normalisation; none loses nothing"),
     BOOL(tokenizer, lowercase, "no", FIXED, "lower-case all text"),
     BOOL(tokenizer, shared, "yes", FIXED, "one vocabulary for both languages"),
-    INT(tokenizer, min_frequency, "2", 1, 1000000, FIXED, "characters and pairs seen less often get no entry"),
+    INT(tokenizer, min_frequency, "2", 1, 1000000, FIXED, "characters, pairs and words seen less often get no entry"),
+    RATE(tokenizer, dropout, "0", FIXED, "BPE-dropout: share of merges left out, anew in each update; only in training"),
+    CHOICE(tokenizer, invalid_utf8, "replace", "replace|reject", FIXED,
+           "text that is not UTF-8: read what is wrong as U+FFFD, or refuse the file"),
 
     INT(model, d_model, "256", 2, 65536, FIXED, "width of encoder and decoder (even)"),
     INT(model, encoder_d_model, "auto", 2, 65536, FIXED, "width of the encoder; auto: d_model"),

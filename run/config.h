@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/text_report.h"
 
 typedef enum ConfigNorm { CONFIG_NORM_POST, CONFIG_NORM_PRE } ConfigNorm;
 typedef enum ConfigActivation { CONFIG_ACTIVATION_RELU, CONFIG_ACTIVATION_GELU } ConfigActivation;
@@ -56,6 +56,8 @@ typedef struct ConfigTokenizerSection {
     Normalization normalization;
     bool lowercase, shared;
     int min_frequency;
+    double dropout; /* BPE-dropout, of training pairs */
+    InvalidUtf8 invalid_utf8;
 } ConfigTokenizerSection;
 
 typedef struct ConfigModel {

@@ -130,6 +130,9 @@ void config_check(Config *config, const ConfigSources *sources) {
     if (m->tie_embeddings == CONFIG_TIE_ALL && !config->tokenizer.shared)
         clash(sources, "model.tie_embeddings tokenizer.shared",
               "tie_embeddings = all needs one vocabulary, but [tokenizer] shared is no; use decoder or none");
+    if (config->tokenizer.dropout > 0 && config->tokenizer.type != TOKENIZER_BPE)
+        clash(sources, "tokenizer.dropout tokenizer.type",
+              "dropout leaves out merges, and only type = bpe has any; use bpe, or dropout = 0");
     if (t->epochs == 0 && t->updates == 0 && !(t->minutes > 0))
         clash(sources, "train.epochs train.updates train.minutes",
               "training would never end; give [train] epochs, updates or minutes");

@@ -71,7 +71,7 @@ expect 0 'all updates done' "$train" "$work/threads.ini" --set train.updates=18
 printf '\357\273\277' | cat - "$work/train.en" | sed 's/$/\r/' >"$work/odd.en"
 sed '7s/^./\xff/' "$work/train.fr" >"$work/odd.fr"
 small_config "$work/odd" >"$work/odd.ini"
-expect 0 'odd.fr:7: not UTF-8 .1 such lines' "$train" "$work/odd.ini" --set "data.train_source=$work/odd.en" \
+expect 0 'odd.fr:7:1: not UTF-8 .1 such line.' "$train" "$work/odd.ini" --set "data.train_source=$work/odd.en" \
     --set "data.train_target=$work/odd.fr" --set train.updates=1
 grep -q 'odd.en: the byte order mark' "$work/out" || fail "nothing is said of the byte order mark"
 grep -q 'odd.en: carriage returns' "$work/out" || fail "nothing is said of the carriage returns"

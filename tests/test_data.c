@@ -160,7 +160,7 @@ static void test_epochs(void **state) {
         first_of_epoch[epoch] = b.order[0];
         do {
             arena_release(&arena, (ArenaMark){0});
-            Update u = batcher_next(&b, 100, 30, 2, &arena);
+            Update u = batcher_next(&b, NULL, 100, 30, 2, &arena);
             assert_true(u.target_tokens <= 100 && u.pairs > 0);
             for (int i = 0; i < u.pieces; i++)
                 for (int s = 0; s < u.piece[i].target.sentences; s++) seen[u.piece[i].index[s]]++;
@@ -184,11 +184,11 @@ static void test_batches_resume(void **state) {
     Arena arena;
     arena_init(&arena, "test");
     batcher_init(&b, &c, 5, 0, 0);
-    for (int i = 0; i < 70; i++) batcher_next(&b, 90, 30, 2, &arena);
+    for (int i = 0; i < 70; i++) batcher_next(&b, NULL, 90, 30, 2, &arena);
     assert_true(b.epoch > 0 && b.next > 0);
     batcher_init(&again, &c, 5, b.epoch, b.next);
     for (int i = 0; i < 70; i++) {
-        Update u = batcher_next(&b, 90, 30, 2, &arena), v = batcher_next(&again, 90, 30, 2, &arena);
+        Update u = batcher_next(&b, NULL, 90, 30, 2, &arena), v = batcher_next(&again, NULL, 90, 30, 2, &arena);
         assert_int_equal(u.pairs, v.pairs);
         assert_int_equal(u.pieces, v.pieces);
         for (int p = 0; p < u.pieces; p++)
@@ -210,7 +210,7 @@ static void test_pieces(void **state) {
     for (int lanes = 1; lanes <= 5; lanes++) {
         Batcher b;
         batcher_init(&b, &c, 9, 0, 0);
-        Update u = batcher_next(&b, 2000, 256, lanes, &arena);
+        Update u = batcher_next(&b, NULL, 2000, 256, lanes, &arena);
         assert_int_equal(u.pieces % lanes, 0);
         int place = 0, most = 2000 / u.pieces + 31;
         for (int i = 0; i < u.pieces; i++) {
@@ -223,7 +223,7 @@ static void test_pieces(void **state) {
     }
     Batcher b; /* more lanes than sentences; a sentence larger than the budget */
     batcher_init(&b, &c, 9, 0, 0);
-    Update one = batcher_next(&b, 1, 512, 4, &arena);
+    Update one = batcher_next(&b, NULL, 1, 512, 4, &arena);
     assert_int_equal(one.pairs, 1);
     assert_int_equal(one.pieces, 1);
     batcher_free(&b);

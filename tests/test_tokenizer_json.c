@@ -157,7 +157,7 @@ static const struct {
     {"\"unk_token\": \"<unk>\"", "\"unk_token\": \"unk\"", "model.unk_token is \"unk\""},
     {"\"byte_fallback\": true", "\"byte_fallback\": false", "model.byte_fallback is false"},
     {"\"byte_fallback\": true,", "", "model.byte_fallback is missing"},
-    {"\"ignore_merges\": false", "\"ignore_merges\": true", "model.ignore_merges is true"},
+    {"\"ignore_merges\": false", "\"ignore_merges\": 1", "model.ignore_merges is 1"},
     {"\"end_of_word_suffix\": null", "\"end_of_word_suffix\": \"</w>\"", "model.end_of_word_suffix"},
     {"\"vocab\": {", "\"vocab\": 0, \"other\": {", "model.vocab is not an object"},
     {"\"vocab\": {", "\"vocab\": {\"<s>\": 0}, \"other\": {", "at least 261 pieces"},

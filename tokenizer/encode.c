@@ -3,6 +3,7 @@
 
 #include "base/batch.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "tokenizer/heap.h"
 #include "tokenizer/normalize.h"
 #include "tokenizer/utf8.h"
@@ -21,6 +22,7 @@ struct TextEncoder {
     Symbol *symbols;
     int symbol_count, symbol_capacity;
     Heap queue;         /* first: rank; second: index of the left symbol. A pair may be gone. */
+    Heap dropped;       /* items of queue that dropout left out of the choice of the next merge */
     StringMap words;    /* the cache's words, */
     size_t *word_start; /* [CACHED_WORDS+1] and where their ids begin in */
     IdList word_ids;
@@ -53,6 +55,7 @@ void text_encoder_free(TextEncoder *e) {
     normalizer_free(&e->normalizer);
     memory_free(e->symbols);
     heap_free(&e->queue);
+    heap_free(&e->dropped);
     string_map_free(&e->words);
     memory_free(e->word_start);
     id_list_free(&e->word_ids);
@@ -94,13 +97,24 @@ static void queue_pair(TextEncoder *e, int i) {
     if (rank >= 0) heap_push(&e->queue, (HeapItem){(uint64_t)rank, (uint64_t)i});
 }
 
-/* Merges while any is possible: the first learned first, among equals from left to right. */
-static void merge_symbols(TextEncoder *e) {
+static void queue_dropped(TextEncoder *e) {
+    for (size_t i = 0; i < e->dropped.count; i++) heap_push(&e->queue, e->dropped.items[i]);
+    e->dropped.count = 0;
+}
+
+/* Merges while any is possible: the first learned first, among equals from left to right. With dropout each
+ * candidate for the next merge is passed over with probability rate; after the last there is no next merge. */
+static void merge_symbols(TextEncoder *e, double rate, Rng *rng) {
     for (int i = 0; i + 1 < e->symbol_count; i++) queue_pair(e, i);
     while (e->queue.count > 0) {
         HeapItem item = heap_pop(&e->queue);
         int rank = (int)item.first, i = (int)item.second;
         if (rank_at(e, i) != rank) continue;
+        if (rate > 0 && rng_uniform(rng) < rate) {
+            heap_push(&e->dropped, item);
+            continue;
+        }
+        queue_dropped(e);
         Symbol *left = &e->symbols[i], *right = &e->symbols[left->next];
         left->id = e->tokenizer->merges[rank].result;
         left->next = right->next;
@@ -109,12 +123,27 @@ static void merge_symbols(TextEncoder *e) {
         queue_pair(e, left->previous);
         queue_pair(e, i);
     }
+    e->dropped.count = 0;
+}
+
+/* The id of a word that is a piece; -1 otherwise. The rest of a word cut at WORD_LIMIT may look like a special piece. */
+static int whole_word(const TextEncoder *e, const char *word, size_t length) {
+    int id = e->tokenizer->whole_words ? string_map_find(&e->tokenizer->pieces, word, length) : -1;
+    return id >= ID_FIRST_PIECE ? id : -1;
+}
+
+static void spell_word(TextEncoder *e, const char *word, size_t length, double rate, Rng *rng, IdList *out) {
+    split_word(e, word, length);
+    merge_symbols(e, rate, rng);
+    for (int i = 0; i >= 0; i = e->symbols[i].next) id_list_push(out, e->symbols[i].id);
 }
 
 static void encode_word(TextEncoder *e, const char *word, size_t length, IdList *out) {
-    split_word(e, word, length);
-    merge_symbols(e);
-    for (int i = 0; i >= 0; i = e->symbols[i].next) id_list_push(out, e->symbols[i].id);
+    int whole = whole_word(e, word, length);
+    if (whole >= 0)
+        id_list_push(out, whole);
+    else
+        spell_word(e, word, length, 0, NULL, out);
 }
 
 /* Index of the word in the cache, where it is put if need be. */
@@ -142,5 +171,17 @@ void tokenizer_encode(TextEncoder *e, const char *text, size_t length, IdList *o
         }
         int index = cache_word(e, word, n);
         for (size_t i = e->word_start[index]; i < e->word_start[index + 1]; i++) id_list_push(out, e->word_ids.ids[i]);
+    }
+}
+
+/* As in the library, dropout spells whole words too, where a file asks for both. */
+void tokenizer_encode_dropout(TextEncoder *e, const char *text, size_t length, double rate, uint64_t seed,
+                              IdList *out) {
+    Rng rng = {seed};
+    normalize(&e->normalizer, text, length);
+    const char *word = e->normalizer.text;
+    for (size_t left = e->normalizer.length, n; left > 0; word += n, left -= n) {
+        n = word_length(word, left);
+        spell_word(e, word, n, rate, &rng, out);
     }
 }

@@ -2,13 +2,14 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/batch.h"
 #include "base/memory.h"
 #include "tokenizer/normalize.h"
 #include "tokenizer/utf8.h"
 
-void word_counts_add(WordCounts *counts, const char *word, size_t length) {
+void word_counts_add(WordCounts *counts, const char *word, size_t length, int64_t times) {
     int index = string_map_add(&counts->words, word, length);
     if (index == counts->capacity) {
         int capacity = index ? index * 2 : 1024;
@@ -16,7 +17,7 @@ void word_counts_add(WordCounts *counts, const char *word, size_t length) {
                                     "counts of the words of the training text");
         counts->capacity = capacity;
     }
-    counts->count[index]++;
+    counts->count[index] += times;
 }
 
 void word_counts_free(WordCounts *counts) {
@@ -30,7 +31,7 @@ static void count_words(WordCounts *counts, const Lines *const *texts, int text_
             normalize(n, texts[t]->line[l].text, texts[t]->line[l].length);
             for (size_t i = 0, length; i < n->length; i += length) {
                 length = word_length(n->text + i, n->length - i);
-                word_counts_add(counts, n->text + i, length);
+                word_counts_add(counts, n->text + i, length, 1);
             }
         }
 }
@@ -50,29 +51,32 @@ static int by_code(const void *a, const void *b) {
     return ((const Character *)a)->code < ((const Character *)b)->code ? -1 : 1;
 }
 
-/* Occurrences of every code point. */
-static int64_t *count_characters(const WordCounts *counts) {
-    int64_t *occurrences = memory_alloc(CODE_LIMIT, sizeof *occurrences, "counts of characters");
+/* The distinct characters of the words, each with its occurrences. */
+static void count_characters(WordCounts *characters, const WordCounts *counts) {
     for (int w = 0; w < counts->words.count; w++) {
         const char *word = string_map_text(&counts->words, w);
         size_t length = counts->words.entries[w].length;
         int32_t code;
-        for (size_t i = 0; i < length; occurrences[code] += counts->count[w])
-            i += utf8_next(word + i, length - i, &code);
+        for (size_t i = 0, n; i < length; i += n) {
+            n = utf8_next(word + i, length - i, &code);
+            word_counts_add(characters, word + i, n, counts->count[w]);
+        }
     }
-    return occurrences;
 }
 
 void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, int min_frequency) {
     assert(most >= 1);
-    int64_t *occurrences = count_characters(counts);
-    occurrences[0] = 0; /* a NUL cannot be a key of many JSON readers: the byte token serves */
-    occurrences[CODE_WORD_MARK] = INT64_MAX;
-    int seen = 0, kept = 0;
-    for (int32_t code = 0; code < CODE_LIMIT; code++) seen += occurrences[code] >= min_frequency;
-    Character *characters = memory_alloc((size_t)seen, sizeof *characters, "alphabet");
-    for (int32_t code = 0; code < CODE_LIMIT; code++)
-        if (occurrences[code] >= min_frequency) characters[kept++] = (Character){code, occurrences[code]};
+    WordCounts all = {0};
+    count_characters(&all, counts);
+    Character *characters = memory_alloc((size_t)all.words.count, sizeof *characters, "alphabet");
+    int kept = 0;
+    for (int i = 0; i < all.words.count; i++) {
+        Character c = {.count = all.count[i]};
+        utf8_next(string_map_text(&all.words, i), all.words.entries[i].length, &c.code);
+        if (c.code == CODE_WORD_MARK) c.count = INT64_MAX; /* always kept */
+        if (c.code == 0) c.count = 0; /* a NUL cannot be a key of many JSON readers: the byte token serves */
+        if (c.count >= min_frequency) characters[kept++] = c;
+    }
     qsort(characters, (size_t)kept, sizeof *characters, by_count);
     if (kept > most) kept = most;
     qsort(characters, (size_t)kept, sizeof *characters, by_code);
@@ -81,7 +85,36 @@ void alphabet_choose(Tokenizer *tokenizer, const WordCounts *counts, int most, i
         string_map_add(&tokenizer->pieces, bytes, utf8_put(bytes, characters[i].code));
     }
     memory_free(characters);
-    memory_free(occurrences);
+    word_counts_free(&all);
+}
+
+/* A word and what it is ordered by. */
+typedef struct Word {
+    const char *text;
+    size_t length;
+    int64_t count;
+} Word;
+
+static int by_frequency(const void *a, const void *b) {
+    const Word *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    size_t least = x->length < y->length ? x->length : y->length;
+    int order = memcmp(x->text, y->text, least);
+    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+void words_choose(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, int min_frequency) {
+    Word *words = memory_alloc((size_t)counts->words.count, sizeof *words, "words of the training text");
+    size_t kept = 0;
+    for (int w = 0; w < counts->words.count; w++) {
+        Word word = {string_map_text(&counts->words, w), counts->words.entries[w].length, counts->count[w]};
+        bool has_nul = memchr(word.text, '\0', word.length) != NULL; /* which is no part of a JSON key */
+        if (word.count >= min_frequency && !has_nul) words[kept++] = word;
+    }
+    qsort(words, kept, sizeof *words, by_frequency);
+    for (size_t i = 0; i < kept && tokenizer->pieces.count < vocab_size; i++)
+        string_map_add(&tokenizer->pieces, words[i].text, words[i].length); /* "▁" is there already */
+    memory_free(words);
 }
 
 TokenizerOptions tokenizer_default_options(void) {
@@ -110,7 +143,9 @@ Tokenizer *tokenizer_learn(const Lines *const *texts, int count, const Tokenizer
     int room = o->vocab_size - ID_FIRST_PIECE;
     int most = o->type == TOKENIZER_BYTE ? 1 : o->type == TOKENIZER_CHAR || room < 2 ? room : room / 2;
     alphabet_choose(tokenizer, &counts, most, o->min_frequency);
+    tokenizer->whole_words = o->type == TOKENIZER_WORD;
     if (o->type == TOKENIZER_BPE) bpe_learn(tokenizer, &counts, o->vocab_size, o->min_frequency);
+    if (o->type == TOKENIZER_WORD) words_choose(tokenizer, &counts, o->vocab_size, o->min_frequency);
     word_counts_free(&counts);
     return tokenizer;
 }

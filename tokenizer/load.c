@@ -63,8 +63,9 @@ static bool check_part(const Loader *l, const char *part, const json_t *found, j
     return same;
 }
 
-/* The optional first steps of the normalizer are settings; the rest is fixed. */
-static bool read_normalizer(Loader *l, const json_t *normalizer) {
+/* ignore_merges and the optional first steps of the normalizer are settings; the rest is fixed. */
+static bool read_settings(Loader *l, const json_t *root) {
+    const json_t *normalizer = json_object_get(root, "normalizer");
     const json_t *steps = json_object_get(normalizer, "normalizers");
     size_t i = 0;
     const json_t *type = json_object_get(json_array_get(steps, i), "type");
@@ -74,6 +75,7 @@ static bool read_normalizer(Loader *l, const json_t *normalizer) {
     if (form != NORMALIZATION_NONE) type = json_object_get(json_array_get(steps, ++i), "type");
     bool lowercase = is_string(type, "Lowercase");
     l->tokenizer = vocabulary_new(form, lowercase);
+    l->tokenizer->whole_words = json_is_true(json_object_get(json_object_get(root, "model"), "ignore_merges"));
     return check_part(l, "normalizer", normalizer, json_normalizer(form, lowercase), "normalizers");
 }
 
@@ -102,7 +104,7 @@ static bool check_model(const Loader *l, const json_t *model) {
         {"end_of_word_suffix", " missing null \"\" "},
         {"fuse_unk", " missing true false "},
         {"byte_fallback", " true "},
-        {"ignore_merges", " missing false "},
+        {"ignore_merges", " missing false true "},
     };
     if (!json_is_object(model)) return fail(l, "there is no object model; this is no tokenizer.json");
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -221,7 +223,7 @@ static bool read_merges(Loader *l, const json_t *merges) {
 static bool read_root(Loader *l, const json_t *root) {
     if (!json_is_object(root)) return fail(l, "it holds no JSON object; this is no tokenizer.json");
     const json_t *model = json_object_get(root, "model");
-    return check_model(l, model) && check_unused(l, root) && read_normalizer(l, json_object_get(root, "normalizer")) &&
+    return check_model(l, model) && check_unused(l, root) && read_settings(l, root) &&
            check_part(l, "pre_tokenizer", json_object_get(root, "pre_tokenizer"), json_pre_tokenizer(), NULL) &&
            check_part(l, "decoder", json_object_get(root, "decoder"), json_decoder(), "decoders") &&
            read_vocab(l, json_object_get(model, "vocab")) && read_merges(l, json_object_get(model, "merges"));

@@ -64,7 +64,7 @@ static json_t *json_tokenizer(const Tokenizer *tokenizer) {
         "end_of_word_suffix",
         "fuse_unk", 0,
         "byte_fallback", 1,
-        "ignore_merges", 0,
+        "ignore_merges", tokenizer->whole_words,
         "vocab", vocab,
         "merges", merges);
     json_t *root = json_pack("{s:s, s:n, s:n, s:[], s:o, s:o, s:n, s:o, s:o}",

@@ -47,8 +47,14 @@ size_t utf8_put(char *out, int32_t code) {
     return n;
 }
 
-bool utf8_valid(const char *text, size_t length) {
-    int32_t code = 0;
-    for (size_t i = 0; i < length && code >= 0;) i += utf8_next(text + i, length - i, &code);
-    return code >= 0;
+size_t utf8_valid_length(const char *text, size_t length) {
+    int32_t code;
+    size_t i = 0;
+    for (size_t n; i < length; i += n) {
+        n = utf8_next(text + i, length - i, &code);
+        if (code < 0) break;
+    }
+    return i;
 }
+
+bool utf8_valid(const char *text, size_t length) { return utf8_valid_length(text, length) == length; }

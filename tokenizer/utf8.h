@@ -19,6 +19,8 @@ size_t utf8_next(const char *text, size_t length, int32_t *code);
 /* Writes 1 to 4 bytes and returns how many. */
 size_t utf8_put(char *out, int32_t code);
 
+/* Bytes of text[0..length) before the first that is not UTF-8; length if all are. */
+size_t utf8_valid_length(const char *text, size_t length);
 bool utf8_valid(const char *text, size_t length);
 
 #endif

@@ -75,7 +75,8 @@ int tokenizer_id(const Tokenizer *tokenizer, const char *piece) {
 }
 
 uint64_t tokenizer_hash(const Tokenizer *tokenizer) {
-    uint64_t hash = hash_fold((uint64_t)tokenizer->normalization, tokenizer->lowercase);
+    uint64_t hash = hash_fold((uint64_t)tokenizer->normalization,
+                              (uint64_t)tokenizer->lowercase | (uint64_t)tokenizer->whole_words << 1);
     hash = hash_fold(hash, (uint64_t)tokenizer->pieces.count);
     for (int id = 0; id < tokenizer->pieces.count; id++) {
         const char *piece = string_map_text(&tokenizer->pieces, id);

@@ -14,9 +14,9 @@ typedef struct Merge {
 
 struct Tokenizer {
     Normalization normalization;
-    bool lowercase;
-    StringMap pieces; /* a piece's index is its id */
-    Merge *merges;    /* [merge_count] by rank: what was learned first is applied first */
+    bool lowercase, whole_words; /* whole_words: a word that is a piece stays whole (the file's ignore_merges) */
+    StringMap pieces;            /* a piece's index is its id */
+    Merge *merges;               /* [merge_count] by rank: what was learned first is applied first */
     int merge_count, merge_capacity;
     PairMap merge_rank; /* (left, right) -> rank */
 };

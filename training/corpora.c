@@ -4,18 +4,34 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "tokenizer/text_report.h"
 #include "training/corpus_cache.h"
 
 static bool read_text(ParallelText *text, const char *source, const char *target, const char *tsv, Error *error) {
     return tsv[0] != '\0' ? parallel_text_read_tsv(text, tsv, error) : parallel_text_read(text, source, target, error);
 }
 
-bool corpora_read(ParallelText *train, ParallelText *valid, const ConfigData *d, Error *error) {
-    *valid = (ParallelText){0};
-    if (!read_text(train, d->train_source, d->train_target, d->train_tsv, error)) return false;
-    if (d->valid_source[0] == '\0' && d->valid_tsv[0] == '\0') return true;
-    if (read_text(valid, d->valid_source, d->valid_target, d->valid_tsv, error)) return true;
+/* [tokenizer] invalid_utf8 = reject. */
+static bool all_valid(const ParallelText *text, Error *error) {
+    char report[TEXT_REPORT_BYTES];
+    for (int i = 0; i < text->files; i++)
+        if (text_report_invalid(report, text->file[i].path, &text->file[i].lines))
+            return error_set(error, "%s; convert the file with iconv, or set [tokenizer] invalid_utf8 = replace",
+                             report);
+    return true;
+}
+
+bool corpora_read(ParallelText *train, ParallelText *valid, const Config *config, Error *error) {
+    const ConfigData *d = &config->data;
+    *train = *valid = (ParallelText){0};
+    bool validates = d->valid_source[0] != '\0' || d->valid_tsv[0] != '\0';
+    bool good = read_text(train, d->train_source, d->train_target, d->train_tsv, error) &&
+                (!validates || read_text(valid, d->valid_source, d->valid_target, d->valid_tsv, error));
+    if (good && config->tokenizer.invalid_utf8 == INVALID_UTF8_REJECT)
+        good = all_valid(train, error) && all_valid(valid, error);
+    if (good) return true;
     parallel_text_free(train);
+    parallel_text_free(valid);
     return false;
 }
 

@@ -4,8 +4,9 @@
 
 #include "training/trainer.h"
 
-/* Reads the texts that [data] names; `valid` has no lines where there are none. On failure there is nothing to free. */
-bool corpora_read(ParallelText *train, ParallelText *valid, const ConfigData *data, Error *error);
+/* Reads the texts that [data] names; `valid` has no lines where there are none. Fails on text that is not UTF-8 where
+ * [tokenizer] invalid_utf8 = reject. On failure there is nothing to free. */
+bool corpora_read(ParallelText *train, ParallelText *valid, const Config *config, Error *error);
 
 /* Fills t->train and, from t->valid_text, t->valid, and prints what was kept and dropped. Fails where no pair is left. */
 bool corpora_encode(Trainer *t, const ParallelText *train, Error *error);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
-#include "tokenizer/utf8.h"
+#include "tokenizer/text_report.h"
 #include "training/corpora.h"
 #include "training/trainer.h"
 
@@ -47,19 +47,16 @@ static bool get_tokenizers(Trainer *t, const ParallelText *text, bool resumes, E
 
 /* What reading changed, once a file. */
 static void note_changes(Trainer *t, const char *path, const Lines *lines) {
-    size_t broken = 0, first = 0;
-    for (size_t i = lines->count; i-- > 0;)
-        if (!utf8_valid(lines->line[i].text, lines->line[i].length)) {
-            first = i + 1;
-            broken++;
-        }
+    const ConfigTokenizerSection *c = &t->config.tokenizer;
+    char report[TEXT_REPORT_BYTES];
     if (lines->had_bom) log_line(&t->log, "note       %s: the byte order mark at its start is dropped", path);
     if (lines->had_cr) log_line(&t->log, "note       %s: carriage returns at line ends are dropped", path);
-    if (broken > 0)
-        log_line(&t->log,
-                 "note       %s:%zu: not UTF-8 (%zu such lines); what is wrong is read as U+FFFD; convert the file "
-                 "with iconv",
-                 path, first, broken);
+    if (text_report_invalid(report, path, lines))
+        log_line(&t->log, "note       %s; what is wrong is read as U+FFFD; convert the file with iconv", report);
+    if (lines->count > 0 && (c->normalization != NORMALIZATION_NONE || c->lowercase)) {
+        text_report_changes(report, lines, c->normalization, c->lowercase);
+        log_line(&t->log, "note       %s: %s", path, report);
+    }
 }
 
 static void note_all(Trainer *t, const ParallelText *text) {
@@ -159,17 +156,27 @@ static bool open_run(Trainer *t, bool fresh, Error *error) {
     return true;
 }
 
+void trainer_keep_text(Trainer *t, ParallelText *text) {
+    double rate = t->config.tokenizer.dropout;
+    if (!(rate > 0)) return;
+    t->train_text = *text;
+    *text = (ParallelText){0};
+    encoding_dropout_init(&t->dropout, &t->train_text, t->source, t->target, rate, t->config.data.max_length,
+                          t->config.train.seed);
+}
+
 /* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
     matmul_serial_blas();
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
     *t = (Trainer){.config = *config};
     ParallelText text;
-    if (!corpora_read(&text, &t->valid_text, &t->config.data, error)) {
+    if (!corpora_read(&text, &t->valid_text, &t->config, error)) {
         config_free(&t->config);
         return false;
     }
     bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    if (good) trainer_keep_text(t, &text);
     parallel_text_free(&text);
     if (good) return true;
     if (opened) {
@@ -195,6 +202,8 @@ void trainer_close(Trainer *t) {
     corpus_free(&t->train);
     corpus_free(&t->valid);
     parallel_text_free(&t->valid_text);
+    encoding_dropout_free(&t->dropout);
+    parallel_text_free(&t->train_text);
     if (t->target != t->source) tokenizer_free(t->target);
     tokenizer_free(t->source);
     log_close(&t->log);

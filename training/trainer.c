@@ -28,9 +28,9 @@ int trainer_signal(void) { return caught; }
 bool trainer_step(Trainer *t, StepResult *r) {
     const ConfigTrain *c = &t->config.train;
     arena_release(&t->update, (ArenaMark){0});
-    Update u =
-        batcher_next(&t->batcher, (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
     t->state.update++;
+    Update u = batcher_next(&t->batcher, encoding_dropout_start(&t->dropout, t->state.update),
+                            (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
     *r = (StepResult){.drawn = u,
                       .lr = schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update),

@@ -37,7 +37,9 @@ typedef struct Trainer {
     Log log;
     Tokenizer *source, *target; /* one and the same where the vocabulary is shared */
     ParallelText valid_text;
-    Corpus train, valid; /* valid.pairs is 0 without validation data */
+    ParallelText train_text; /* kept only for BPE-dropout */
+    EncodingDropout dropout; /* of the tokenizer; its rate is 0 where there is none */
+    Corpus train, valid;     /* valid.pairs is 0 without validation data */
     ParamTable table;
     real *slab; /* [table.total] parameters */
     Transformer model;
@@ -58,6 +60,9 @@ void trainer_close(Trainer *t);
 /* The part of it that needs no run directory: parameters, gradients, optimizer and batches for t->config, t->train and
  * the sizes of the vocabularies. */
 void trainer_make_model(Trainer *t, int source_vocab, int target_vocab);
+
+/* With BPE-dropout the training text is needed as long as training goes on: takes it over then. Else does nothing. */
+void trainer_keep_text(Trainer *t, ParallelText *text);
 
 typedef enum TrainEnd {
     TRAIN_GOES_ON,

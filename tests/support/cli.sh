@@ -1,7 +1,7 @@
 # Sourced by the command-line tests. PROGRAMS is the folder of the built programs; $work is removed at the end.
 set -u
 PROGRAMS=${PROGRAMS:-.}
-train=$PROGRAMS/train translate=$PROGRAMS/translate evaluate=$PROGRAMS/evaluate
+train=$PROGRAMS/train translate=$PROGRAMS/translate evaluate=$PROGRAMS/evaluate tokenize=$PROGRAMS/tokenize
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
