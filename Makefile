@@ -129,9 +129,9 @@ fuzz:
 
 C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch])
 lint:
-	scripts/lint.sh $(C_FILES)
+	$(Q)scripts/lint.sh $(C_FILES)
 format:
-	clang-format -i $(C_FILES)
+	$(Q)clang-format -i $(C_FILES)
 clean:
 	rm -rf build $(PROGRAMS)
 

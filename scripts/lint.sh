@@ -29,15 +29,16 @@ below() {
     decoding) echo "base tokenizer model run decoding" ;;
     training) echo "base tokenizer scores data model run decoding training" ;;
     study) echo "base tokenizer scores data model run decoding training study" ;;
+    measuring) echo "base tokenizer scores data model run decoding training measuring" ;;
     esac
 }
-for module in base tokenizer scores data model run decoding training study; do
+for module in base tokenizer scores data model run decoding training study measuring; do
     allowed=$(below $module | tr ' ' '|')
     grep -nE '^#include "' "$module"/*.[ch] 2>/dev/null | grep -vE "\"($allowed)/"
-done | complain "an include that points up (base < tokenizer < scores < data; base < model; tokenizer, model < run < decoding; data, decoding < training < study)"
+done | complain "an include that points up (base < tokenizer < scores < data; base < model; tokenizer, model < run < decoding; data, decoding < training < study, measuring)"
 
 grep -nE 'omp parallel' model/*.[ch] | complain "threads inside model/: layers are serial, lanes are in training/lanes.c"
-grep -nE 'cblas\.h' --include='*.[ch]' -r base tokenizer scores data model run decoding training study ./*.c |
+grep -nE 'cblas\.h' --include='*.[ch]' -r base tokenizer scores data model run decoding training study measuring ./*.c |
     grep -v '^model/matmul.c' | complain "cblas.h outside model/matmul.c"
 grep -nE 'ffast-math|-Ofast' Makefile | grep -v '^[0-9]*:#' | complain "arithmetic that the compiler may change"
 grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | complain "left unfinished"
@@ -52,7 +53,7 @@ for document in README.md model/README.md docs/*.md; do
         */*.c | */*.h | */*.sh | */*.py | */*.md | */*.ini | */*.json | */*.txt) [ -e "$name" ] || echo "$document: no file $name" ;;
         [a-z]*_[a-z]*'()' | [a-z]*_[a-z]*)
             word=${name%()}
-            grep -qwE "$word" -r base tokenizer scores data model run decoding training study tests configs scripts ./*.c --include='*.[ch]' --include='*.ini' --include='*.sh' --include='*.py' ||
+            grep -qwE "$word" -r base tokenizer scores data model run decoding training study measuring tests configs scripts ./*.c --include='*.[ch]' --include='*.ini' --include='*.sh' --include='*.py' ||
                 echo "$document: nothing is called $word"
             ;;
         esac
