@@ -170,6 +170,9 @@ bool file_write(const char *path, const void *bytes, size_t size, Error *error) 
 
 bool file_replace_begin(FileReplacement *r, const char *path, Error *error) {
     size_t length = strlen(path);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return error_set(error, "%s: is no regular file, so it cannot be replaced; name another", path);
     *r = (FileReplacement){.path = memory_text(path, length)};
     r->temporary = memory_alloc(length + sizeof ".tmp", 1, "path");
     memcpy(r->temporary, path, length);

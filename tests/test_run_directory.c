@@ -268,6 +268,19 @@ static void test_check(void **state) {
     assert_non_null(strstr(error.text, "model/x: is a file; name the directory of a run"));
 }
 
+/* A device that is replaced by a file is gone for everybody. */
+static void test_only_files_are_replaced(void **state) {
+    (void)state;
+    Error error = {""};
+    struct stat info;
+    const char *pipe = scratch_path("pipe");
+    assert_int_equal(mkfifo(pipe, 0666), 0);
+    assert_false(file_write(pipe, "x", 1, &error));
+    assert_non_null(strstr(error.text, "pipe: is no regular file"));
+    assert_true(stat(pipe, &info) == 0 && S_ISFIFO(info.st_mode));
+    assert_false(file_exists(scratch_path("pipe.tmp")));
+}
+
 static void test_append_line(void **state) {
     (void)state;
     Error error;
@@ -285,10 +298,17 @@ static void test_append_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),       cmocka_unit_test(test_open),      cmocka_unit_test(test_refused_places),
-        cmocka_unit_test(test_lock),        cmocka_unit_test(test_fresh),     cmocka_unit_test(test_states),
-        cmocka_unit_test(test_cut_off),     cmocka_unit_test(test_full_disk), cmocka_unit_test(test_check),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_refused_places),
+        cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_check),
         cmocka_unit_test(test_append_line),
+        cmocka_unit_test(test_only_files_are_replaced),
     };
     return cmocka_run_group_tests(tests, create, destroy) != 0;
 }
