@@ -161,24 +161,43 @@ static bool translate_all(Job *job, Error *error) {
     return good;
 }
 
+/* A failed read is the cause of whatever else went wrong, such as lines that are missing. */
+static bool close_input(TextInput *in, bool good, Error *error) {
+    Error unread = {""};
+    if (text_input_close(in, &unread)) return good;
+    *error = unread;
+    return false;
+}
+
+/* With the inputs open: opens the output, unless that would empty one of them. */
+static bool run_to_output(Job *job, Error *error) {
+    const char *path = job->o->output;
+    const TextInput *inputs[] = {&job->in, &job->side};
+    for (int i = 0; i < 1 + job->has_side; i++)
+        if (path != NULL && text_input_is(inputs[i], path))
+            return error_set(error, "%s is both input and output; give another --output", path);
+    job->out = text_output_open(path, error);
+    if (job->out == NULL) return false;
+    bool good = translate_all(job, error);
+    Error unwritten = {""};
+    if (text_output_close(job->out, path, &unwritten)) return good;
+    *error = unwritten;
+    return false;
+}
+
 static bool run_with_side(Job *job, const char *path, Error *error) {
     job->has_side = path != NULL;
-    if (!job->has_side) return translate_all(job, error);
+    if (!job->has_side) return run_to_output(job, error);
     if (!text_input_open(&job->side, path, error)) return false;
     job->encoder = text_encoder_new(job->t->target);
-    bool good = translate_all(job, error);
+    bool good = run_to_output(job, error);
     text_encoder_free(job->encoder);
-    Error unread = {""};
-    if (text_input_close(&job->side, &unread)) return good;
-    *error = unread; /* the cause, where lines are missing */
-    return false;
+    return close_input(&job->side, good, error);
 }
 
 bool translate_lines(Translator *t, const TranslateOptions *o, int long_line, Error *error) {
     Job job = {.t = t, .o = o, .long_line = long_line, .start = clock_seconds()};
     if (!text_input_open(&job.in, o->input, error)) return false;
-    job.out = text_output_open(o->output, &job.in, error);
-    bool good = job.out != NULL && run_with_side(&job, o->score != NULL ? o->score : o->prefix, error);
-    if (job.out != NULL) good = text_output_close(job.out, o->output, good ? error : &(Error){""}) && good;
-    return text_input_close(&job.in, good ? error : &(Error){""}) && good;
+    bool good = run_with_side(&job, o->score != NULL ? o->score : o->prefix, error);
+    return close_input(&job.in, good, error);
 }
