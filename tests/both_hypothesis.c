@@ -174,24 +174,31 @@ static bool holds_twice(const int *ids, int count, int n) {
     return false;
 }
 
-/* z [V] is -inf exactly where the token would make an n-gram stand twice. */
+/* z [V] is -inf exactly where the token would make an n-gram stand twice, or end the target too early; but where that would
+ * leave nothing, it may end. */
 static void test_repetitions(void **state) {
     (void)state;
-    enum { V = 4, MOST = 14 };
+    enum { V = 4, MOST = 7 };
     Rng rng = {9};
+    int stuck = 0;
     for (int round = 0; round < 3000; round++) {
         int ids[MOST + 1], count = (int)rng_below(&rng, MOST), n = 1 + (int)rng_below(&rng, 4);
         for (int i = 0; i < count; i++) ids[i] = (int)rng_below(&rng, V);
         if (holds_twice(ids, count, n)) continue;
         DecodeLimits limits = {.no_repeat_ngram = n, .min_length = 3};
         real z[V] = {0};
-        limits_apply(z, &limits, ids, count);
+        limits_apply(z, V, &limits, ids, count);
+        bool forbidden[V], nothing = true;
         for (int v = 0; v < V; v++) {
             ids[count] = v;
-            bool forbidden = holds_twice(ids, count + 1, n) || (v == ID_EOS && count < 3);
-            assert_int_equal(z[v] < 0, forbidden);
+            forbidden[v] = holds_twice(ids, count + 1, n) || (v == ID_EOS && count < 3);
+            nothing = nothing && forbidden[v];
         }
+        if (nothing && count > 0) forbidden[ID_EOS] = false;
+        stuck += nothing;
+        for (int v = 0; v < V; v++) assert_int_equal(z[v] < 0, forbidden[v]);
     }
+    assert_true(stuck > 5);
 }
 
 /* The search keeps to them, and still gives true probabilities. */
@@ -218,6 +225,35 @@ static void test_limited_search(void **state) {
     }
     assert_true(repetitive > 5 && brief > 5 && lengthy > 5);
     searcher_free_all(free_ones, SEARCHER_SENTENCES);
+    searcher_free_all(h, SEARCHER_SENTENCES);
+    small_batch_free(&b);
+    searcher_free(&s);
+}
+
+/* Where nothing is allowed nothing is found, and the other sentences do not suffer. */
+static void test_nothing_allowed(void **state) {
+    (void)state;
+    Searcher s;
+    searcher_init(&s, small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL), 1.3, 26);
+    Batch b = searcher_sources(&s.config, 28);
+    static Hypothesis h[SEARCHER_SENTENCES];
+    int all[SMALL_VOCAB], word = 7, offset[SEARCHER_SENTENCES + 1] = {0};
+    for (int v = 0; v < SMALL_VOCAB; v++) all[v] = v;
+    for (int i = 1; i <= SEARCHER_SENTENCES; i++) offset[i] = i > 3; /* the fourth sentence has to begin with a word */
+    s.limits.banned = all;
+    s.limits.banned_count = SMALL_VOCAB;
+    s.limits.max_length = 1;
+    BeamOptions options = searcher_options(3, 1, 1);
+    BeamSources in = {b.source_ids, b.source, &word, {SEARCHER_SENTENCES, offset}, NULL, false};
+    beam_decode(h, &s.model, 1, &in, &s.limits, &options, &s.m.arena);
+    for (int i = 0; i < SEARCHER_SENTENCES; i++) {
+        if (i == 3) {
+            assert_true(h[i].count == 1 && h[i].ids[0] == word && isfinite(h[i].score));
+        } else {
+            assert_null(h[i].ids);
+            assert_true(isinf(h[i].score) && h[i].score < 0 && h[i].log_p < 0);
+        }
+    }
     searcher_free_all(h, SEARCHER_SENTENCES);
     small_batch_free(&b);
     searcher_free(&s);
@@ -267,6 +303,7 @@ int main(void) {
         cmocka_unit_test(test_repetitions),
         cmocka_unit_test(test_limited_search),
         cmocka_unit_test(test_ensemble),
+        cmocka_unit_test(test_nothing_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
