@@ -8,6 +8,7 @@
 #include "decoding/text_files.h"
 #include "decoding/translation_writer.h"
 
+enum { MOST_WARNINGS = 5 };
 enum { FIRST_WINDOW = 256, LARGEST_WINDOW = 4096, WINDOW_BYTES = 1 << 22 }; /* lines, and bytes of text */
 
 /* Lines that are translated together. */
@@ -26,7 +27,7 @@ typedef struct Job {
     bool has_side;
     TextEncoder *encoder; /* of the side's lines */
     FILE *out;
-    long lines; /* done */
+    long lines, long_lines; /* done; of these, over-long ones */
     double start;
     double log_p; /* of all given targets, and their tokens with </s> */
     int64_t tokens;
@@ -86,8 +87,9 @@ static void forget_window(Window *w) {
     w->count = 0;
 }
 
-static void warn_of_long_line(const Job *job, int i, int tokens) {
-    if (tokens > job->long_line)
+/* The first few by number, the others counted at the end. */
+static void warn_of_long_line(Job *job, int i, int tokens) {
+    if (tokens > job->long_line && ++job->long_lines <= MOST_WARNINGS)
         fprintf(stderr,
                 "translate: line %ld: %d tokens, where training knew at most %d; it is translated whole, but splitting "
                 "it would read better\n",
@@ -154,6 +156,9 @@ static bool translate_all(Job *job, Error *error) {
         good = error_set(error, "%s has more lines than the input's %ld; they must belong together line by line",
                          job->side.name, job->lines);
     if (good) write_summary(job);
+    if (job->long_lines > MOST_WARNINGS)
+        fprintf(stderr, "translate: %ld more lines were longer than %d tokens\n", job->long_lines - MOST_WARNINGS,
+                job->long_line);
     show_progress(job, true);
     memory_free(w.line);
     memory_free(w.offset);

@@ -15,6 +15,9 @@ printf 'The dog eats.' >>"$work/in"
 blank=$(grep -n '^$' "$work/all" | cut -d: -f1 | tr '\n' ' ')
 [ "$blank" = "2 3 " ] || fail "blank lines out: $blank"
 grep -qE 'line 9: [0-9]+ tokens, where training knew at most 250; it is translated whole' "$work/err" || fail "no warning for the over-long line"
+for i in 1 2 3 4 5 6 7; do sed -n 9p "$work/in"; done | "$translate" "$work/run" --quiet --max-length 2 2>"$work/many" >/dev/null
+[ "$(grep -c 'translated whole' "$work/many")" -eq 5 ] || fail "not five warnings for seven over-long lines"
+grep -qx 'translate: 2 more lines were longer than 250 tokens' "$work/many" || fail "more over-long lines are not counted"
 [ "$(grep -c 'translated whole' "$work/err")" -eq 2 ] || fail "not two warnings for two over-long lines"
 iconv -f UTF-8 -t UTF-8 "$work/all" >/dev/null 2>&1 || fail "the output is not UTF-8"
 

@@ -31,6 +31,8 @@ awk 'BEGIN {
         else print i
     for (i = 1; i <= 10; i++) { for (j = 0; j < 500 * i; j++) printf "word "; print "" }
 }' >"$work/odd"
-"$translate" "$work/run" --quiet --max-length 20 <"$work/odd" >"$work/out" || fail "translate failed"
+"$translate" "$work/run" --quiet --max-length 20 <"$work/odd" >"$work/out" 2>"$work/err" || fail "translate failed"
 [ "$(wc -l <"$work/out")" -eq 10000 ] || fail "$(wc -l <"$work/out") lines out for 10000 lines in"
+grep -qE '^translate: [0-9]{3} more lines were longer than 250 tokens' "$work/err" || fail "long lines are not counted"
+[ "$(wc -l <"$work/err")" -eq 6 ] || fail "$(wc -l <"$work/err") lines of warnings"
 finish
