@@ -19,23 +19,23 @@ StepPaths step_paths(const StepCache *cache, const StepRows *rows, Arena *arena)
 }
 
 /* One row: the keys lie where the path says, so there is a dot product for each and no matrix product.
- * A is room for [H, keys]. */
+ * A is room for [H, tile_pad(keys)]. */
 static void attend(real *out, const real *q, const StepCache *cache, int layer, const int *path, int keys, real *A) {
-    int H = cache->shape.heads, K = cache->shape.d_k, Vd = cache->shape.d_v;
+    int H = cache->shape.heads, K = cache->shape.d_k, Vd = cache->shape.d_v, M = tile_pad(keys);
     real scale = 1 / sqrt((real)K);
     for (int t = 0; t < keys; t++) { /* 1  S = q K' */
         const real *k_t = cache->chunk[t / STEP_CHUNK].k[layer] + step_row(cache, t, path[t]) * (size_t)(H * K);
-        for (int h = 0; h < H; h++) A[(size_t)h * (size_t)keys + (size_t)t] = vec_dot(q + h * K, k_t + h * K, K);
+        for (int h = 0; h < H; h++) A[(size_t)h * (size_t)M + (size_t)t] = vec_dot(q + h * K, k_t + h * K, K);
     }
     for (int h = 0; h < H; h++) { /* 2  A = softmax(S / sqrt K) */
-        real *A_h = A + (size_t)h * (size_t)keys;
-        softmax_forward(A_h, A_h, keys, keys, scale);
+        real *A_h = A + (size_t)h * (size_t)M;
+        softmax_forward(A_h, A_h, keys, M, scale);
     }
     vec_fill(out, 0, H * Vd);
     for (int t = 0; t < keys; t++) { /* 3  o = A V */
         const real *v_t = cache->chunk[t / STEP_CHUNK].v[layer] + step_row(cache, t, path[t]) * (size_t)(H * Vd);
         for (int h = 0; h < H; h++) {
-            real a = A[(size_t)h * (size_t)keys + (size_t)t];
+            real a = A[(size_t)h * (size_t)M + (size_t)t];
 #pragma omp simd
             for (int c = h * Vd; c < (h + 1) * Vd; c++) out[c] += a * v_t[c];
         }
@@ -45,7 +45,7 @@ static void attend(real *out, const real *q, const StepCache *cache, int layer, 
 void cached_self_attention(real *out, const real *q, int q_stride, const StepCache *cache, int layer,
                            const StepPaths *paths, int rows, Arena *scratch) {
     int HV = cache->shape.heads * cache->shape.d_v;
-    real *A = arena_reals(scratch, "attention weights", cache->shape.heads, paths->stride);
+    real *A = arena_reals(scratch, "attention weights", cache->shape.heads, tile_pad(paths->stride));
     for (int r = 0; r < rows; r++)
         attend(out + (size_t)r * HV, q + (size_t)r * q_stride, cache, layer,
                paths->path + (size_t)r * (size_t)paths->stride, paths->keys[r], A);
