@@ -6,23 +6,33 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/matmul.h"
-#include "model/tile.h"
 #include "tests/support/searcher.h"
 
-/* a [count+1, m] = mean over heads (or one) of the cross-attention of a layer, by the full forward pass. */
+/* a [m] += share of softmax_j(q . k_j / sqrt K) over the m rows of k. */
+static void add_softmax(real *a, double share, const real *q, const real *k, int stride, int m, int K) {
+    double e[64], sum = 0;
+    for (int j = 0; j < m; j++) {
+        double dot = 0;
+        for (int c = 0; c < K; c++) dot += (double)q[c] * (double)k[(size_t)j * (size_t)stride + (size_t)c];
+        sum += e[j] = exp(dot / sqrt((double)K));
+    }
+    for (int j = 0; j < m; j++) a[j] += (real)(share * e[j] / sum);
+}
+
+/* a [count+1, m] = mean over heads (or one) of the cross-attention of a layer, from the queries and keys of the full
+ * forward pass. */
 static void full_attention(real *a, Searcher *s, const Batch *pair, int layer, int head) {
     ArenaMark mark = arena_mark(&s->m.arena);
     TransformerActs acts;
     transformer_forward(&acts, pair, &s->m.p, &s->m.positions, NULL, &s->m.arena);
-    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), M = tile_pad(m), H = s->config.heads;
-    const real *weights = acts.decoder.layer[layer].encoder_attn.core.weights;
+    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), H = s->config.heads, K = s->config.d_k;
+    HeadRows q = acts.decoder.layer[layer].encoder_attn.core.q, k = acts.decoder.layer[layer].encoder_attn.core.k;
+    memset(a, 0, (size_t)(n * m) * sizeof *a);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) {
-            real sum = 0;
-            for (int h = 0; h < H; h++)
-                if (head < 0 || h == head) sum += weights[((size_t)h * n + i) * M + j];
-            a[i * m + j] = head < 0 ? sum / (real)H : sum;
-        }
+        for (int h = 0; h < H; h++)
+            if (head < 0 || h == head)
+                add_softmax(a + i * m, head < 0 ? 1.0 / H : 1, q.data + i * q.stride + h * K, k.data + h * K, k.stride,
+                            m, K);
     arena_release(&s->m.arena, mark);
 }
 
