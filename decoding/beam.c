@@ -1,7 +1,5 @@
 #include "decoding/beam.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "decoding/candidates.h"
 
@@ -130,7 +128,7 @@ static void offer(Beam *b, int row, int s, Arena *scratch) {
     int only = tokens < search->forced_count ? search->forced[tokens] : tokens == search->most ? ID_EOS : -1;
     if (only < 0) {
         if (b->limits->no_repeat_ngram > 0) hypothesis_ids(b->path, b->cache, tokens, b->rows.slot[row]);
-        limits_apply(z, b->limits, b->path, tokens);
+        limits_apply(z, b->V, b->limits, b->path, tokens);
         if (b->options->sampling.on) only = draw(b, z, row, s, scratch);
     }
     if (only >= 0)
@@ -217,9 +215,8 @@ static void step(Beam *b, Arena *arena) {
 static void take(Hypothesis *h, const Beam *b, const Finished *f) {
     const BeamOptions *o = b->options;
     hypothesis_trace(h, b->cache, b->models, f->tokens, f->slot, f->end_log_p, o->token_log_p, o->attention);
-    if (!b->normalized) return;
-    h->log_p = f->log_p;
-    h->score = f->score;
+    h->log_p = b->normalized ? f->log_p : 0;
+    h->score = b->normalized ? f->score : 0;
 }
 
 void beam_decode(Hypothesis *out, const StepModel *model, int models, const BeamSources *sources,
@@ -228,9 +225,11 @@ void beam_decode(Hypothesis *out, const StepModel *model, int models, const Beam
     int sentences = sources->rows.sentences, K = options->n_best;
     Beam b = beam_new(model, models, sources, limits, options, arena);
     for (start(&b); b.rows.count > 0;) step(&b, arena);
-    memset(out, 0, (size_t)sentences * (size_t)K * sizeof *out);
     for (int s = 0; s < sentences; s++)
-        for (int k = 0; k < K && k < b.search[s].count; k++)
-            take(&out[(size_t)s * (size_t)K + (size_t)k], &b, &b.search[s].best[k]);
+        for (int k = 0; k < K; k++) {
+            Hypothesis *h = &out[(size_t)s * (size_t)K + (size_t)k];
+            *h = (Hypothesis){.log_p = (double)-INFINITY, .score = (double)-INFINITY};
+            if (k < b.search[s].count) take(h, &b, &b.search[s].best[k]);
+        }
     arena_release(arena, mark);
 }

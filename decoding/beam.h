@@ -47,7 +47,7 @@ typedef struct BeamSources {
 } BeamSources;
 
 /* Decodes the sentences into out [sentences, n_best]: hypotheses of a sentence by score, best first, no two alike; where
- * fewer were found, the rest have ids NULL. The result of a sentence does not depend on the others, to the last bit of
+ * fewer were found, the rest have ids NULL and scores of -inf. The result of a sentence does not depend on the others, to the last bit of
  * its scores. Each has at least one token (unless it was forced to have none). Leaves the arena as it found it. */
 void beam_decode(Hypothesis *out, const StepModel *model, int models, const BeamSources *sources,
                  const DecodeLimits *limits, const BeamOptions *options, Arena *arena);

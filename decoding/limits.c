@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vec.h"
 
 int *limits_banned(int vocab, int *count) {
     int *banned = memory_alloc(3 + 0x20, sizeof *banned, "banned ids"), n = 0;
@@ -27,8 +28,12 @@ static void forbid_repetition(real *z, int n, const int *ids, int count) {
         if (memcmp(ids + i, last, (size_t)(n - 1) * sizeof *ids) == 0) z[ids[i + n - 1]] = (real)-INFINITY;
 }
 
-void limits_apply(real *z, const DecodeLimits *limits, const int *ids, int count) {
+void limits_apply(real *z, int V, const DecodeLimits *limits, const int *ids, int count) {
+    real end = z[ID_EOS];
     for (int i = 0; i < limits->banned_count; i++) z[limits->banned[i]] = (real)-INFINITY;
     if (count < 1 || count < limits->min_length) z[ID_EOS] = (real)-INFINITY;
-    if (limits->no_repeat_ngram > 0) forbid_repetition(z, limits->no_repeat_ngram, ids, count);
+    if (limits->no_repeat_ngram > 0) {
+        forbid_repetition(z, limits->no_repeat_ngram, ids, count);
+        if (count > 0 && vec_max(z, V) == (real)-INFINITY) z[ID_EOS] = end;
+    }
 }

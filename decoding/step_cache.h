@@ -1,10 +1,10 @@
 /* What a group of sentences has in memory while it is decoded: the encoder's output as keys and values of every
  * decoder layer, and the tokens of all hypotheses with theirs.
  *
- * A sentence has `width` slots, one a hypothesis (slots s width .. of sentence s). At place t, the tokenless start of a
- * target being 0, a slot holds one token at most, which is written once and names the slot of the token before it. So
- * the hypotheses of a sentence are a tree: when a beam is reordered nothing is copied, and a hypothesis is the path from
- * its last token back to <s>. Memory is taken for STEP_CHUNK places at a time, as far as the targets really go. */
+ * A sentence has `width` slots, one a hypothesis (slots s width .. of sentence s). At each place of the target, <s> standing
+ * at place 0, a slot holds one token at most, which is written once and names the slot of the token before it. So the
+ * hypotheses of a sentence are a tree: when a beam is reordered nothing is copied, and a hypothesis is the path from its
+ * last token back to <s>. Memory is taken for STEP_CHUNK places at a time, as far as the targets really go. */
 #ifndef DECODING_STEP_CACHE_H
 #define DECODING_STEP_CACHE_H
 

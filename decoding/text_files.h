@@ -21,9 +21,11 @@ bool text_input_open(TextInput *in, const char *path, Error *error);
 /* False if a read had failed, or the compressed data were damaged or cut. */
 bool text_input_close(TextInput *in, Error *error);
 
-/* path NULL: standard output. A name that ends in .gz is compressed. Refuses the file that `in` reads: opening it would empty
- * it. NULL and an error on failure. */
-FILE *text_output_open(const char *path, const TextInput *in, Error *error);
+/* Does it read the regular file at path? To open that for writing would empty it. */
+bool text_input_is(const TextInput *in, const char *path);
+
+/* path NULL: standard output. A name that ends in .gz is compressed. NULL and an error on failure. */
+FILE *text_output_open(const char *path, Error *error);
 
 /* False if anything could not be written. */
 bool text_output_close(FILE *out, const char *path, Error *error);

@@ -8,6 +8,7 @@
 #include "decoding/text_files.h"
 #include "decoding/translation_writer.h"
 
+enum { MOST_WARNINGS = 5 };
 enum { FIRST_WINDOW = 256, LARGEST_WINDOW = 4096, WINDOW_BYTES = 1 << 22 }; /* lines, and bytes of text */
 
 /* Lines that are translated together. */
@@ -26,7 +27,7 @@ typedef struct Job {
     bool has_side;
     TextEncoder *encoder; /* of the side's lines */
     FILE *out;
-    long lines; /* done */
+    long lines, long_lines; /* done; of these, over-long ones */
     double start;
     double log_p; /* of all given targets, and their tokens with </s> */
     int64_t tokens;
@@ -86,8 +87,9 @@ static void forget_window(Window *w) {
     w->count = 0;
 }
 
-static void warn_of_long_line(const Job *job, int i, int tokens) {
-    if (tokens > job->long_line)
+/* The first few by number, the others counted at the end. */
+static void warn_of_long_line(Job *job, int i, int tokens) {
+    if (tokens > job->long_line && ++job->long_lines <= MOST_WARNINGS)
         fprintf(stderr,
                 "translate: line %ld: %d tokens, where training knew at most %d; it is translated whole, but splitting "
                 "it would read better\n",
@@ -154,6 +156,9 @@ static bool translate_all(Job *job, Error *error) {
         good = error_set(error, "%s has more lines than the input's %ld; they must belong together line by line",
                          job->side.name, job->lines);
     if (good) write_summary(job);
+    if (job->long_lines > MOST_WARNINGS)
+        fprintf(stderr, "translate: %ld more lines were longer than %d tokens\n", job->long_lines - MOST_WARNINGS,
+                job->long_line);
     show_progress(job, true);
     memory_free(w.line);
     memory_free(w.offset);
@@ -161,24 +166,43 @@ static bool translate_all(Job *job, Error *error) {
     return good;
 }
 
+/* A failed read is the cause of whatever else went wrong, such as lines that are missing. */
+static bool close_input(TextInput *in, bool good, Error *error) {
+    Error unread = {""};
+    if (text_input_close(in, &unread)) return good;
+    *error = unread;
+    return false;
+}
+
+/* With the inputs open: opens the output, unless that would empty one of them. */
+static bool run_to_output(Job *job, Error *error) {
+    const char *path = job->o->output;
+    const TextInput *inputs[] = {&job->in, &job->side};
+    for (int i = 0; i < 1 + job->has_side; i++)
+        if (path != NULL && text_input_is(inputs[i], path))
+            return error_set(error, "%s is both input and output; give another --output", path);
+    job->out = text_output_open(path, error);
+    if (job->out == NULL) return false;
+    bool good = translate_all(job, error);
+    Error unwritten = {""};
+    if (text_output_close(job->out, path, &unwritten)) return good;
+    *error = unwritten;
+    return false;
+}
+
 static bool run_with_side(Job *job, const char *path, Error *error) {
     job->has_side = path != NULL;
-    if (!job->has_side) return translate_all(job, error);
+    if (!job->has_side) return run_to_output(job, error);
     if (!text_input_open(&job->side, path, error)) return false;
     job->encoder = text_encoder_new(job->t->target);
-    bool good = translate_all(job, error);
+    bool good = run_to_output(job, error);
     text_encoder_free(job->encoder);
-    Error unread = {""};
-    if (text_input_close(&job->side, &unread)) return good;
-    *error = unread; /* the cause, where lines are missing */
-    return false;
+    return close_input(&job->side, good, error);
 }
 
 bool translate_lines(Translator *t, const TranslateOptions *o, int long_line, Error *error) {
     Job job = {.t = t, .o = o, .long_line = long_line, .start = clock_seconds()};
     if (!text_input_open(&job.in, o->input, error)) return false;
-    job.out = text_output_open(o->output, &job.in, error);
-    bool good = job.out != NULL && run_with_side(&job, o->score != NULL ? o->score : o->prefix, error);
-    if (job.out != NULL) good = text_output_close(job.out, o->output, good ? error : &(Error){""}) && good;
-    return text_input_close(&job.in, good ? error : &(Error){""}) && good;
+    bool good = run_with_side(&job, o->score != NULL ? o->score : o->prefix, error);
+    return close_input(&job.in, good, error);
 }

@@ -155,20 +155,20 @@ static bool check_scoring(const TranslateOptions *o, Error *error) {
                                            : NULL;
         return needs == NULL || error_set(error, "%s needs --score FILE", needs);
     }
-    const char *clash = o->n_best > 0                                                        ? "--n-best"
-                        : o->prefix != NULL                                                  ? "--prefix"
-                        : o->scores                                                          ? "--scores"
-                        : o->pieces                                                          ? "--pieces"
-                        : o->beam_size > 1                                                   ? "--beam-size"
-                        : o->coverage_penalty > 0                                            ? "--coverage-penalty"
-                        : o->min_length > 0 || o->max_length > 0 || o->max_length_factor > 0 ? "a limit of length"
-                        : is_sampling(o)                                                     ? "sampling"
-                        : o->no_repeat_ngram > 0                                             ? "--no-repeat-ngram-size"
-                                                                                             : NULL;
+    const char *clash = o->n_best > 0                                                         ? "--n-best"
+                        : o->prefix != NULL                                                   ? "--prefix"
+                        : o->scores                                                           ? "--scores"
+                        : o->pieces                                                           ? "--pieces"
+                        : o->beam_size > 1                                                    ? "--beam-size"
+                        : o->coverage_penalty > 0                                             ? "--coverage-penalty"
+                        : o->min_length > 0 || o->max_length > 0 || o->max_length_factor >= 0 ? "a limit of length"
+                        : is_sampling(o)                                                      ? "sampling"
+                        : o->no_repeat_ngram > 0                                              ? "--no-repeat-ngram-size"
+                                                                                              : NULL;
     return clash == NULL || error_set(error, "--score searches nothing: leave out %s", clash);
 }
 
-static bool check(const TranslateOptions *o, Error *error) {
+static bool check_options(const TranslateOptions *o, Error *error) {
     if (o->help || o->version) return true;
     if (o->runs == 0) return error_set(error, "no run directory was given; see translate --help");
     if (o->alignment.kind == ALIGNMENT_NONE &&
@@ -195,7 +195,7 @@ bool translate_options_parse(TranslateOptions *o, int argc, char **argv, Error *
     }
     o->run = argv + optind;
     o->runs = argc - optind;
-    return check(o, error);
+    return check_options(o, error);
 }
 
 /* With samples the beam is as wide as their number: one, or K. */

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { BATCH_TOKENS = 1536, BATCH_HYPOTHESES = 128 }; /* enough rows a step to be worth reading the weights for */
+enum { BATCH_TOKENS = 1024, BATCH_HYPOTHESES = 128 }; /* enough rows a step to be worth reading the weights for */
 
 void translator_init(Translator *t, const Transformer *p, const TransformerPositions *positions,
                      const Tokenizer *source, const Tokenizer *target, const ConfigDecode *config, int threads,

@@ -8,21 +8,31 @@
 #include "model/matmul.h"
 #include "tests/support/searcher.h"
 
-/* a [count+1, m] = mean over heads (or one) of the cross-attention of a layer, by the full forward pass. */
+/* a [m] += share of softmax_j(q . k_j / sqrt K) over the m rows of k. */
+static void add_softmax(real *a, double share, const real *q, const real *k, int stride, int m, int K) {
+    double e[64], sum = 0;
+    for (int j = 0; j < m; j++) {
+        double dot = 0;
+        for (int c = 0; c < K; c++) dot += (double)q[c] * (double)k[(size_t)j * (size_t)stride + (size_t)c];
+        sum += e[j] = exp(dot / sqrt((double)K));
+    }
+    for (int j = 0; j < m; j++) a[j] += (real)(share * e[j] / sum);
+}
+
+/* a [count+1, m] = mean over heads (or one) of the cross-attention of a layer, from the queries and keys of the full
+ * forward pass. */
 static void full_attention(real *a, Searcher *s, const Batch *pair, int layer, int head) {
     ArenaMark mark = arena_mark(&s->m.arena);
     TransformerActs acts;
     transformer_forward(&acts, pair, &s->m.p, &s->m.positions, NULL, &s->m.arena);
-    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), H = s->config.heads;
-    int M = attention_weights_stride(&(AttentionSpan){0, n, 0, m, false});
-    const real *weights = acts.decoder.layer[layer].encoder_attn.core.weights;
+    int n = packed_rows(&pair->target), m = packed_rows(&pair->source), H = s->config.heads, K = s->config.d_k;
+    HeadRows q = acts.decoder.layer[layer].encoder_attn.core.q, k = acts.decoder.layer[layer].encoder_attn.core.k;
+    memset(a, 0, (size_t)(n * m) * sizeof *a);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) {
-            real sum = 0;
-            for (int h = 0; h < H; h++)
-                if (head < 0 || h == head) sum += weights[((size_t)h * n + i) * M + j];
-            a[i * m + j] = head < 0 ? sum / (real)H : sum;
-        }
+        for (int h = 0; h < H; h++)
+            if (head < 0 || h == head)
+                add_softmax(a + i * m, head < 0 ? 1.0 / H : 1, q.data + i * q.stride + h * K, k.data + h * K, k.stride,
+                            m, K);
     arena_release(&s->m.arena, mark);
 }
 
@@ -174,24 +184,31 @@ static bool holds_twice(const int *ids, int count, int n) {
     return false;
 }
 
-/* z [V] is -inf exactly where the token would make an n-gram stand twice. */
+/* z [V] is -inf exactly where the token would make an n-gram stand twice, or end the target too early; but where that would
+ * leave nothing, it may end. */
 static void test_repetitions(void **state) {
     (void)state;
-    enum { V = 4, MOST = 14 };
+    enum { V = 4, MOST = 7 };
     Rng rng = {9};
+    int stuck = 0;
     for (int round = 0; round < 3000; round++) {
         int ids[MOST + 1], count = (int)rng_below(&rng, MOST), n = 1 + (int)rng_below(&rng, 4);
         for (int i = 0; i < count; i++) ids[i] = (int)rng_below(&rng, V);
         if (holds_twice(ids, count, n)) continue;
         DecodeLimits limits = {.no_repeat_ngram = n, .min_length = 3};
         real z[V] = {0};
-        limits_apply(z, &limits, ids, count);
+        limits_apply(z, V, &limits, ids, count);
+        bool forbidden[V], nothing = true;
         for (int v = 0; v < V; v++) {
             ids[count] = v;
-            bool forbidden = holds_twice(ids, count + 1, n) || (v == ID_EOS && count < 3);
-            assert_int_equal(z[v] < 0, forbidden);
+            forbidden[v] = holds_twice(ids, count + 1, n) || (v == ID_EOS && count < 3);
+            nothing = nothing && forbidden[v];
         }
+        if (nothing && count > 0) forbidden[ID_EOS] = false;
+        stuck += nothing;
+        for (int v = 0; v < V; v++) assert_int_equal(z[v] < 0, forbidden[v]);
     }
+    assert_true(stuck > 5);
 }
 
 /* The search keeps to them, and still gives true probabilities. */
@@ -218,6 +235,35 @@ static void test_limited_search(void **state) {
     }
     assert_true(repetitive > 5 && brief > 5 && lengthy > 5);
     searcher_free_all(free_ones, SEARCHER_SENTENCES);
+    searcher_free_all(h, SEARCHER_SENTENCES);
+    small_batch_free(&b);
+    searcher_free(&s);
+}
+
+/* Where nothing is allowed nothing is found, and the other sentences do not suffer. */
+static void test_nothing_allowed(void **state) {
+    (void)state;
+    Searcher s;
+    searcher_init(&s, small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL), 1.3, 26);
+    Batch b = searcher_sources(&s.config, 28);
+    static Hypothesis h[SEARCHER_SENTENCES];
+    int all[SMALL_VOCAB], word = 7, offset[SEARCHER_SENTENCES + 1] = {0};
+    for (int v = 0; v < SMALL_VOCAB; v++) all[v] = v;
+    for (int i = 1; i <= SEARCHER_SENTENCES; i++) offset[i] = i > 3; /* the fourth sentence has to begin with a word */
+    s.limits.banned = all;
+    s.limits.banned_count = SMALL_VOCAB;
+    s.limits.max_length = 1;
+    BeamOptions options = searcher_options(3, 1, 1);
+    BeamSources in = {b.source_ids, b.source, &word, {SEARCHER_SENTENCES, offset}, NULL, false};
+    beam_decode(h, &s.model, 1, &in, &s.limits, &options, &s.m.arena);
+    for (int i = 0; i < SEARCHER_SENTENCES; i++) {
+        if (i == 3) {
+            assert_true(h[i].count == 1 && h[i].ids[0] == word && isfinite(h[i].score));
+        } else {
+            assert_null(h[i].ids);
+            assert_true(isinf(h[i].score) && h[i].score < 0 && h[i].log_p < 0);
+        }
+    }
     searcher_free_all(h, SEARCHER_SENTENCES);
     small_batch_free(&b);
     searcher_free(&s);
@@ -267,6 +313,7 @@ int main(void) {
         cmocka_unit_test(test_repetitions),
         cmocka_unit_test(test_limited_search),
         cmocka_unit_test(test_ensemble),
+        cmocka_unit_test(test_nothing_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -65,6 +65,9 @@ head -n 20 "$work/prefix" >"$work/short"
 expect 1 'short has only 20 lines, but the input goes on' "$translate" "$work/run" --input "$work/in" --prefix "$work/short"
 head -n 20 "$work/in" >"$work/few"
 expect 1 "prefix has more lines than the input's 20" "$translate" "$work/run" --input "$work/few" --prefix "$work/prefix"
+cp "$work/prefix" "$work/both"
+expect 1 'both is both input and output' "$translate" "$work/run" --input "$work/in" --prefix "$work/both" --output "$work/both"
+same_files "$work/prefix" "$work/both" "a refused translation changed its beginnings"
 
 # Coverage only changes the order.
 search --n-best 4 | sort >"$work/a"

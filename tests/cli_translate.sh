@@ -22,6 +22,9 @@ printf 'The dog eats.' >>"$work/in"
 blank=$(grep -n '^$' "$work/all" | cut -d: -f1 | tr '\n' ' ')
 [ "$blank" = "2 3 " ] || fail "blank lines out: $blank"
 grep -qE 'line 9: [0-9]+ tokens, where training knew at most 250; it is translated whole' "$work/err" || fail "no warning for the over-long line"
+for i in 1 2 3 4 5 6 7; do sed -n 9p "$work/in"; done | "$translate" "$work/run" --quiet --max-length 2 2>"$work/many" >/dev/null
+[ "$(grep -c 'translated whole' "$work/many")" -eq 5 ] || fail "not five warnings for seven over-long lines"
+grep -qx 'translate: 2 more lines were longer than 250 tokens' "$work/many" || fail "more over-long lines are not counted"
 [ "$(grep -c 'translated whole' "$work/err")" -eq 2 ] || fail "not two warnings for two over-long lines"
 iconv -f UTF-8 -t UTF-8 "$work/all" >/dev/null 2>&1 || fail "the output is not UTF-8"
 
@@ -95,7 +98,10 @@ echo '{' >"$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 rm "$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
-expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
+[ ! -c /dev/full ] || expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
+limited() { (trap '' XFSZ; ulimit -f 1; exec "$translate" "$work/run" --quiet --input "$work/in" --output "$work/limited" 2>&1) | cat; }
+limited >"$work/said"
+grep -q 'limited: writing failed: File too large' "$work/said" || fail "a write that fails says $(cat "$work/said")"
 expect 2 'threads' "$translate" "$work/run" --threads none
 expect 2 'beam-size 0: give a whole number from 1' "$translate" "$work/run" --beam-size 0
 expect 2 'length-penalty -1: give a number from 0' "$translate" "$work/run" --length-penalty -1

@@ -4,7 +4,7 @@
 . tests/support/cli.sh
 
 expect 0 'finished' "$train" configs/tiny_translate.ini --set train.updates=300 --set "output.dir=$work/run"
-cat data/toy/test.en data/toy/test_long.en >"$work/in"
+(cat data/toy/test.en; head -n 100 data/toy/test_long.en) >"$work/in"
 for search in "" "--beam-size 5 --n-best 3" "--beam-size 5 --coverage-penalty 0.2 --alignment=0.2" "--sampling-topp 0.9"; do
     # Word splitting is wanted.
     # shellcheck disable=SC2086
@@ -31,6 +31,8 @@ awk 'BEGIN {
         else print i
     for (i = 1; i <= 10; i++) { for (j = 0; j < 500 * i; j++) printf "word "; print "" }
 }' >"$work/odd"
-"$translate" "$work/run" --quiet --max-length 20 <"$work/odd" >"$work/out" || fail "translate failed"
+"$translate" "$work/run" --quiet --max-length 20 <"$work/odd" >"$work/out" 2>"$work/err" || fail "translate failed"
 [ "$(wc -l <"$work/out")" -eq 10000 ] || fail "$(wc -l <"$work/out") lines out for 10000 lines in"
+grep -qE '^translate: [0-9]{3} more lines were longer than 250 tokens' "$work/err" || fail "long lines are not counted"
+[ "$(wc -l <"$work/err")" -eq 6 ] || fail "$(wc -l <"$work/err") lines of warnings"
 finish
