@@ -1,7 +1,6 @@
 #include "model/linear.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/parts.h"
 #include "base/vec.h"
@@ -16,16 +15,11 @@ void linear_bind(Linear *p, ParamBinder *binder, const char *name, int in, int o
     param_bind(binder, &p->b, full, 1, 1, out, PARAM_BIAS);
 }
 
-/* The bias goes first, so that the product adds to it: no pass over y of its own. */
 void linear_forward(real *y, const real *x, const Linear *p, int N) {
-    if (p->b == NULL) {
-        matmul_nt(y, x, p->W, N, p->out, p->in);
-        return;
-    }
+    matmul_nt(y, x, p->W, N, p->out, p->in); /* 1  y = x W' */
     part_begin(PART_ACTIVATION);
-    for (int n = 0; n < N; n++) memcpy(y + (size_t)n * p->out, p->b, (size_t)p->out * sizeof(real)); /* 1  y_n = b   */
+    for (int n = 0; p->b && n < N; n++) vec_add(y + (size_t)n * p->out, p->b, p->out); /* 2  y_n += b   */
     part_end();
-    matmul_nt_add(y, x, p->W, N, p->out, p->in); /* 2  y  += x W' */
 }
 
 /* Forward     y_no = sum_i x_ni W_oi + b_o
@@ -36,8 +30,8 @@ void linear_forward(real *y, const real *x, const Linear *p, int N) {
  * Saved       x, by the caller. */
 void linear_backward(real *dx, Linear *dp, const real *dy, const real *x, const Linear *p, int N) {
     part_begin(PART_ACTIVATION);
-    for (int n = 0; p->b && n < N; n++) vec_add(dp->b, dy + (size_t)n * p->out, p->out); /* 1 */
+    for (int n = 0; p->b && n < N; n++) vec_add(dp->b, dy + (size_t)n * p->out, p->out); /* 2 */
     part_end();
-    matmul_tn_add(dp->W, dy, x, p->out, p->in, N);             /* 2 */
-    if (dx != NULL) matmul_nn(dx, dy, p->W, N, p->in, p->out); /* 2 */
+    matmul_tn_add(dp->W, dy, x, p->out, p->in, N);             /* 1 */
+    if (dx != NULL) matmul_nn(dx, dy, p->W, N, p->in, p->out); /* 1 */
 }

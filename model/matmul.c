@@ -17,12 +17,6 @@ void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k) {
     part_end();
 }
 
-void matmul_nt_add(real *C, const real *A, const real *B, int m, int n, int k) {
-    part_begin(PART_GEMM);
-    gemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, 1, C, n);
-    part_end();
-}
-
 void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k) {
     part_begin(PART_GEMM);
     gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, 0, C, n);

@@ -9,7 +9,6 @@
 #include "base/real.h"
 
 void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [n,k]' */
-void matmul_nt_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [m,k]  B [n,k]' */
 void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [k,n]  */
 void matmul_nn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [m,k]  B [k,n]  */
 void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [k,m]' B [k,n]  */
