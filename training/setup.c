@@ -1,6 +1,7 @@
 /* From a configuration to a trainer that is ready for its next update; prints the plan. */
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "model/matmul.h"
@@ -167,6 +168,7 @@ void trainer_keep_text(Trainer *t, ParallelText *text) {
 
 /* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
+    double start = clock_seconds();
     matmul_serial_blas();
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
     *t = (Trainer){.config = *config};
@@ -178,6 +180,7 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
     bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
     if (good) trainer_keep_text(t, &text);
     parallel_text_free(&text);
+    if (good) log_line(&t->log, "ready      after %.2f s", clock_seconds() - start);
     if (good) return true;
     if (opened) {
         trainer_close(t);
