@@ -24,7 +24,7 @@ void softmax_forward(real *y, const real *x, int visible, int padded, real scale
     int n = tile_pad(visible);
     assert(padded % LANES == 0 && n <= padded);
     real most[LANES], sum[LANES];
-    for (int j = 0; j < LANES; j++) most[j] = -INFINITY, sum[j] = 0;
+    for (int j = 0; j < LANES; j++) most[j] = -(real)INFINITY, sum[j] = 0;
     for (int s = 0; s < n; s += LANES)
 #pragma omp simd
         for (int j = 0; j < LANES; j++) { /* 1  what is hidden counts as -inf */
