@@ -10,10 +10,14 @@ static size_t cells(int N, int D) { return (size_t)N * (size_t)D; }
 
 static void check_softmax(int N, int D, uint64_t seed, Arena *arena) {
     int visible = D, padded = tile_pad(D) + (N % 3) * TILE_COLS;
-    double spread = seed % 200 ? 1 : 40, scale = (double)(real)0.3, most = -(double)INFINITY, e_sum = 0;
+    double spread = seed % 200   ? 1
+                    : seed % 400 ? 40
+                                 : 400,
+           scale = (double)(real)0.3, most = -(double)INFINITY, e_sum = 0;
     real *x = twin_random(arena, (size_t)padded, seed), *y = twin_output(arena, (size_t)padded);
     TwinSum *e = twin_sums(arena, (size_t)padded), *dx = twin_sums(arena, (size_t)padded), dot = {0, 0};
-    for (int j = 0; j < padded; j++) x[j] = j < visible ? x[j] * (real)spread : (real)NAN; /* not to be read */
+    for (int j = 0; j < visible; j++) x[j] *= (real)spread;
+    for (int j = visible; j < padded; j++) x[j] = j % 2 ? (real)NAN : (real)1e30; /* not to be used */
     for (int j = 0; j < visible; j++) most = fmax((double)x[j], most);
     for (int j = 0; j < visible; j++) e_sum += exp(scale * ((double)x[j] - most));
     for (int j = 0; j < visible; j++) e[j].value = e[j].size = exp(scale * ((double)x[j] - most)) / e_sum;
