@@ -1,6 +1,7 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long adds mutations and kills
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
+# make vectorised which inner loops gcc vectorises under these flags, and with which vectors
 # make lint       format, layering, documentation that names code
 # Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=-Werror, V=1 (show the commands)
 
@@ -41,7 +42,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug lint format clean
+.PHONY: all tests test test-long asan ubsan tsan debug vectorised lint format clean
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -109,6 +110,8 @@ debug:
 	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"
 
 C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch])
+vectorised:
+	scripts/check_vectorised.sh $(CC) $(CFLAGS)
 lint:
 	scripts/lint.sh $(C_FILES)
 format:

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The inner loops of training are vectorised under the flags that the programs were built with, and a lost flag is noticed.
+# Skipped where gcc's report is not to be had, or the build is not for speed.
+. tests/support/cli.sh
+flags=$(cat "$PROGRAMS/../flags" 2>/dev/null)
+# shellcheck disable=SC2086 # words are wanted
+set -- $flags
+
+case "$flags" in
+'' | *-fsanitize* | *DTANDEM_DEBUG*) echo "not a build for speed"; exit 77 ;;
+esac
+{ "$1" --version | grep -q 'Free Software Foundation' && [ "$(uname -m)" = x86_64 ]; } || { echo "not gcc on x86-64"; exit 77; }
+
+# without FLAG MARCH: the words of the flags but this one, for that machine.
+without() {
+    for word in $flags; do
+        case "$word" in "$1" | -march=* | -mprefer-vector-width=*) ;; *) echo "$word" ;; esac
+    done
+    echo "-march=$2"
+}
+
+expect 0 '^tile +vectorised with (16|32|64)-byte vectors' scripts/check_vectorised.sh "$@"
+[ "$(grep -c 'vectorised with' "$work/out")" -ge 18 ] || fail "loops are missing: $(cat "$work/out")"
+
+export ONLY='adam|softmax|vec'
+# shellcheck disable=SC2046
+{
+    expect 0 '^softmax_forward +vectorised with 16-byte' scripts/check_vectorised.sh $(without - x86-64-v2)
+    expect 1 '^softmax_forward +NOT vectorised: model/softmax.c' scripts/check_vectorised.sh $(without -fno-trapping-math x86-64-v2)
+    expect 1 '^adam_update +NOT vectorised: training/adam.c' scripts/check_vectorised.sh $(without -fno-math-errno x86-64-v2)
+    expect 1 '^vec_sum_squares +NOT vectorised: base/vec.c' scripts/check_vectorised.sh $(without -fopenmp x86-64-v2)
+    expect 1 'check_vectorised: .* does not compile' scripts/check_vectorised.sh "$1" -fno-such-flag
+}
+finish
