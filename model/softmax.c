@@ -28,7 +28,7 @@ void softmax_forward(real *y, const real *x, int visible, int padded, real scale
     for (int s = 0; s < n; s += LANES)
 #pragma omp simd
         for (int j = 0; j < LANES; j++) { /* 1  what is hidden counts as -inf */
-            real x_j = x[s + j]; /* read in any case: without AVX no load can be masked */
+            real x_j = x[s + j];          /* read in any case: without AVX no load can be masked */
             x_j = s + j < visible ? x_j : -(real)INFINITY;
             y[s + j] = x_j;
             most[j] = x_j > most[j] ? x_j : most[j];

@@ -23,7 +23,7 @@ END
 # All files at once, on the machine's cores.
 while read -r file functions; do
     report=$work/$(echo "$file" | tr / _)
-    { "$@" -w -fopt-info-vec-optimized -S -o /dev/null "$file" 2>"$report" || touch "$report.failed"; } &
+    { "$@" -w -g0 -fopt-info-vec-optimized -S -o /dev/null "$file" 2>"$report" || touch "$report.failed"; } &
 done <"$work/wanted"
 wait
 
