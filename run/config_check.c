@@ -74,7 +74,7 @@ static void check_heads(ConfigModel *m, const ConfigSources *s) {
 /* How many paths a key has; -1 and a mistake if the list is wrong. */
 static int count_paths(const ConfigSources *s, const char *key, const char *value) {
     PathList list;
-    char name[64];
+    char name[128];
     snprintf(name, sizeof name, "data.%s", key);
     if (!path_list_split(&list, value)) {
         clash(s, name, "%s has an empty path between its commas; write a.en, b.en, or \\, for a comma in a path", key);
