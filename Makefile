@@ -2,6 +2,7 @@
 # make test       all fast tests; make test-long adds mutations and kills
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
+# make vectorised which inner loops gcc vectorises under these flags, and with which vectors
 # make lint       format, layering, documentation that names code
 # Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=-Werror, V=1 (show the commands)
 
@@ -42,7 +43,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers lint format clean FORCE
+.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -128,6 +129,8 @@ fuzz:
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(notdir $(FUZZ_TARGETS))
 
 C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch])
+vectorised:
+	$(Q)scripts/check_vectorised.sh $(CC) $(CFLAGS)
 lint:
 	$(Q)scripts/lint.sh $(C_FILES)
 format:

@@ -129,7 +129,7 @@ static real *reals(size_t count, uint64_t seed) {
 /* The best of several runs, of one call, repeated for about two milliseconds each: what else the machine does only adds. */
 static double seconds_of(void (*run)(Buffers *), Buffers *b) {
     enum { RUNS = 9 };
-    double best = INFINITY;
+    double best = (double)INFINITY;
     run(b);
     for (int r = 0; r < RUNS; r++) {
         double start = clock_thread_seconds(), now = start;

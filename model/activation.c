@@ -17,7 +17,10 @@ static void relu_forward(real *y, const real *x, size_t n) {
  * Saved       x (only its sign is read). */
 static void relu_backward(real *dx, const real *dy, const real *x, size_t n) {
 #pragma omp simd
-    for (size_t i = 0; i < n; i++) dx[i] = x[i] > 0 ? dy[i] : 0;
+    for (size_t i = 0; i < n; i++) {
+        real dy_i = dy[i]; /* read in any case: without AVX no load can be masked */
+        dx[i] = x[i] > 0 ? dy_i : 0;
+    }
 }
 
 /* Hendrycks and Gimpel 2016: x times the probability that a standard normal is below x, the exact erf form. */

@@ -59,7 +59,8 @@ static void dropout_row(real *y, const real *x, int F, uint64_t key, const Dropo
 #pragma omp simd
     for (int f = 0; f < F; f++) {
         uint32_t h = hash32(((uint32_t)f * 0x9E3779B9u) ^ low) ^ high;
-        y[f] = h >= threshold ? x[f] * scale : 0;
+        real kept = x[f] * scale; /* read in any case: without AVX no load can be masked */
+        y[f] = h >= threshold ? kept : 0;
     }
 }
 

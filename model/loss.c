@@ -37,7 +37,7 @@ void loss_forward(LossSums *sums, real *row_nll, LossActs *a, const real *h, con
                   double smoothing, int C) {
     int V = output->out;
     part_begin(PART_LOSS);
-    for (int n = 0; n < C; n++) a->row[n] = (LossRow){.max = -INFINITY};
+    for (int n = 0; n < C; n++) a->row[n] = (LossRow){.max = -(real)INFINITY};
     for (int first = 0, b = 0; first < V; first += LOSS_BLOCK, b++) {
         Linear block = block_at(output, first);
         real *e = a->e + (size_t)first * C;

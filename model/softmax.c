@@ -24,11 +24,12 @@ void softmax_forward(real *y, const real *x, int visible, int padded, real scale
     int n = tile_pad(visible);
     assert(padded % LANES == 0 && n <= padded);
     real most[LANES], sum[LANES];
-    for (int j = 0; j < LANES; j++) most[j] = -INFINITY, sum[j] = 0;
+    for (int j = 0; j < LANES; j++) most[j] = -(real)INFINITY, sum[j] = 0;
     for (int s = 0; s < n; s += LANES)
 #pragma omp simd
         for (int j = 0; j < LANES; j++) { /* 1  what is hidden counts as -inf */
-            real x_j = s + j < visible ? x[s + j] : -(real)INFINITY;
+            real x_j = x[s + j];          /* read in any case: without AVX no load can be masked */
+            x_j = s + j < visible ? x_j : -(real)INFINITY;
             y[s + j] = x_j;
             most[j] = x_j > most[j] ? x_j : most[j];
         }

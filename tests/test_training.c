@@ -1,4 +1,5 @@
-/* Training as a whole: the schedule's values, the limits that end a run, and updates that are not finite. */
+/* Training as a whole: the schedule's values, the limits that end a run, updates that are not finite, and what threads,
+ * lanes and pieces may change: nothing, or the rounding. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,22 +50,25 @@ static void write_corpus(void) {
     scratch_write(scratch_path("t"), target, strlen(target));
 }
 
-static void open_trainer(Trainer *t, const char *more) {
+/* `more` starts in [train]. */
+static void open_with_threads(Trainer *t, const char *more, int threads) {
     char text[2048];
     Config config;
     Error error = {""};
-    int n =
-        snprintf(text, sizeof text,
-                 "[data]\ntrain_source = %s\ntrain_target = %s\nvalid_source = %s\nvalid_target = %s\n"
-                 "[tokenizer]\nvocab_size = 280\n[output]\ndir = %s\nlog_every = 1000000\n"
-                 "save_every = 1000000 epochs\n[model]\nd_model = 8\nffn_dim = 8\nheads = 2\nencoder_layers = 1\n"
-                 "decoder_layers = 1\n[decode]\nmax_length_factor = 1\nmax_length_extra = 2\n"
-                 "[train]\nbatch_tokens = 100\nwarmup = 1\nthreads = 2\n%s",
-                 scratch_path("s"), scratch_path("t"), scratch_path("s"), scratch_path("t"), scratch_path("run"), more);
+    int n = snprintf(text, sizeof text,
+                     "[data]\ntrain_source = %s\ntrain_target = %s\nvalid_source = %s\nvalid_target = %s\n"
+                     "[tokenizer]\nvocab_size = 280\n[output]\ndir = %s\nlog_every = 1000000\n"
+                     "save_every = 1000000 epochs\n[model]\nd_model = 8\nffn_dim = 8\nheads = 2\nencoder_layers = 1\n"
+                     "decoder_layers = 1\n[decode]\nmax_length_factor = 1\nmax_length_extra = 2\n"
+                     "[train]\nbatch_tokens = 100\nwarmup = 1\nthreads = %d\n%s",
+                     scratch_path("s"), scratch_path("t"), scratch_path("s"), scratch_path("t"), scratch_path("run"),
+                     threads, more);
     assert_true(n < (int)sizeof text);
     if (!config_parse(&config, "c.ini", text, (size_t)n, NULL, 0, &error)) fail_msg("%s", error.text);
     if (!trainer_open(t, &config, false, &error)) fail_msg("%s", error.text);
 }
+
+static void open_trainer(Trainer *t, const char *more) { open_with_threads(t, more, 2); }
 
 static void check_end(const char *settings, TrainEnd end, int epochs, int64_t updates) {
     Error error = {""};
@@ -173,6 +177,98 @@ static void test_another_corpus_is_refused(void **state) {
     scratch_remove();
 }
 
+static real *copy_of(const real *x, size_t count) {
+    return memcpy(memory_alloc(count, sizeof(real), "test"), x, count * sizeof(real));
+}
+
+/* What 50 updates leave. */
+typedef struct Trained {
+    size_t size;
+    real *parameters, *m, *v; /* [size] */
+} Trained;
+
+static Trained train_for_50(int threads) {
+    StepResult r;
+    Trainer t;
+    scratch_create();
+    write_corpus();
+    open_with_threads(&t, "updates = 50\nlr = 0.01\nlanes = 3\npiece_rows = 11\nlabel_smoothing = 0.1\n", threads);
+    for (int update = 0; update < 50; update++) assert_true(trainer_step(&t, &r));
+    assert_true(r.drawn.pieces > t.lanes.lanes);
+    size_t size = t.table.total;
+    Trained trained = {size, copy_of(t.slab, size), copy_of(t.adam.m, size), copy_of(t.adam.v, size)};
+    trainer_close(&t);
+    scratch_remove();
+    return trained;
+}
+
+static void trained_free(Trained *trained) {
+    memory_free(trained->parameters);
+    memory_free(trained->m);
+    memory_free(trained->v);
+}
+
+/* Same lanes, same bits: on one to four threads, and with the same threads again. */
+static void test_threads_change_no_bit_of_training(void **state) {
+    (void)state;
+    Trained one = train_for_50(1);
+    for (int threads = 1; threads <= 4; threads++) {
+        Trained more = train_for_50(threads);
+        assert_int_equal(more.size, one.size);
+        assert_memory_equal(more.parameters, one.parameters, one.size * sizeof(real));
+        assert_memory_equal(more.m, one.m, one.size * sizeof(real));
+        assert_memory_equal(more.v, one.v, one.size * sizeof(real));
+        trained_free(&more);
+    }
+    trained_free(&one);
+}
+
+/* The first update, whose gradient is left in slab 0; then some more, which must work too. */
+static StepResult take_updates(Trainer *t, real **gradient, const char *settings, int threads) {
+    StepResult first, r;
+    scratch_create();
+    write_corpus();
+    open_with_threads(t, settings, threads);
+    assert_true(trainer_step(t, &first));
+    *gradient = copy_of(t->lanes.slab[0], t->table.total);
+    for (int i = 0; i < 10; i++) assert_true(trainer_step(t, &r));
+    return first;
+}
+
+static void close_trainer(Trainer *t) {
+    trainer_close(t);
+    scratch_remove();
+}
+
+/* More threads than lanes, more lanes than pieces, pieces that are asked to be smaller than any sentence. */
+static void test_odd_numbers_of_lanes_and_pieces(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings;
+        int threads;
+    } odd[] = {{"updates = 20\nlanes = 1\n", 4},
+               {"updates = 20\nlanes = 40\n", 3},
+               {"updates = 20\nlanes = 5\npiece_rows = 1\n", 2},
+               {"updates = 20\nlanes = 40\npiece_rows = 1\n", 7}};
+    Trainer t;
+    real *right, *gradient;
+    StepResult whole = take_updates(&t, &right, "updates = 20\nlanes = 1\npiece_rows = 100000\n", 1);
+    assert_int_equal(whole.drawn.pieces, 1);
+    close_trainer(&t);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        StepResult r = take_updates(&t, &gradient, odd[i].settings, odd[i].threads);
+        assert_int_equal(r.drawn.pairs, whole.drawn.pairs);
+        assert_true(odd[i].threads > t.lanes.lanes || t.lanes.lanes > r.drawn.pieces ||
+                    (r.drawn.pieces == r.drawn.pairs && t.config.train.piece_rows == 1));
+        assert_near(r.loss.objective, whole.loss.objective, 1e-6);
+        assert_near(r.grad_norm, whole.grad_norm, 1e-6);
+        assert_below(relative_difference(gradient, right, t.table.total), 2e-6);
+        memory_free(gradient);
+        close_trainer(&t);
+    }
+    memory_free(right);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules),
@@ -180,6 +276,8 @@ int main(void) {
         cmocka_unit_test(test_best_by_score),
         cmocka_unit_test(test_bad_updates),
         cmocka_unit_test(test_another_corpus_is_refused),
+        cmocka_unit_test(test_threads_change_no_bit_of_training),
+        cmocka_unit_test(test_odd_numbers_of_lanes_and_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
