@@ -89,7 +89,7 @@ static void note_tokenized(const Lines *lines, const char *path) {
 
 /* The lines of a file that belongs line by line to one that is read already (NULL for the first). */
 static bool read_lines(Lines *lines, const char *path, const Lines *like, const char *like_path, Error *error) {
-    if (!text_file_read(lines, path, error)) return false;
+    if (!text_read_once(lines, path, error)) return false;
     if (like == NULL || lines->count == like->count) return check_lines(lines, path, error);
     return error_set(error, "%s has %zu lines but %s has %zu; they must belong together line by line", like_path,
                      like->count, path, lines->count);

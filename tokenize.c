@@ -213,7 +213,7 @@ static int parse(Arguments *a, int argc, char **argv) {
 /* ---- learning ---- */
 
 static bool read_text(Lines *lines, const char *path, const Arguments *a, Error *error) {
-    if (!text_file_read(lines, path, error)) return false;
+    if (!text_read_once(lines, path, error)) return false;
     char report[TEXT_REPORT_BYTES];
     bool invalid = text_report_invalid(report, path, lines);
     if (invalid && a->invalid == INVALID_UTF8_REJECT) {

@@ -97,6 +97,10 @@ length ratio = 0.000 (0 of 8514 words)
 exact match = 0.00 (0 of 1000)' blank r
 "$evaluate" blank blank --confidence >out || fail "exit $? for blank lines"
 
+# Through pipes.
+printed=$(gzip -c a | "$evaluate" /dev/stdin r --metrics bleu --score-only)
+[ "$printed" = 36.6 ] || fail "'$printed' from a pipe"
+
 # Mistakes.
 head -n 999 r >short
 expect 1 'a has 1000 lines but short has 999' "$evaluate" a short

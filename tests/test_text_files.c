@@ -5,10 +5,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -157,6 +159,34 @@ static void test_damaged_gzip(void **state) {
         }
     assert_in_range(ignored, 1, 8 * 11); /* time, system and name in the header */
     scratch_remove();
+}
+
+/* A pipe gives its bytes one by one here, so that the two that tell the format come apart. */
+static void test_pipes(void **state) {
+    (void)state;
+    scratch_create();
+    const char *path = scratch_path("pipe");
+    unsigned char bytes[200];
+    size_t size = compress_part(bytes, sizeof bytes, "one\ntwo\n", 8, 0, 6);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    pid_t writer = fork();
+    if (writer == 0) {
+        int end = open(path, O_WRONLY);
+        for (size_t i = 0; i < size; i++)
+            if (write(end, bytes + i, 1) == 1) usleep(500);
+        _exit(0);
+    }
+    Lines lines;
+    Error error;
+    if (!text_read_once(&lines, path, &error)) fail_msg("%s", error.text);
+    assert_int_equal(lines.count, 2);
+    assert_memory_equal(lines.line[1].text, "two", 3);
+    lines_free(&lines);
+    waitpid(writer, NULL, 0);
+    assert_false(text_read_once(&lines, scratch_path("."), &error));
+    assert_non_null(strstr(error.text, "is a directory"));
+    assert_false(text_read_once(&lines, "/dev/null", &error));
+    assert_non_null(strstr(error.text, "is empty"));
 }
 
 static void test_what_is_no_text_file(void **state) {
@@ -340,10 +370,15 @@ static void test_tsv(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_texts),  cmocka_unit_test(test_compressed_parts),
-        cmocka_unit_test(test_damaged_gzip),  cmocka_unit_test(test_what_is_no_text_file),
-        cmocka_unit_test(test_long_lines),    cmocka_unit_test(test_path_lists),
-        cmocka_unit_test(test_several_files), cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_random_texts),
+        cmocka_unit_test(test_compressed_parts),
+        cmocka_unit_test(test_damaged_gzip),
+        cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_what_is_no_text_file),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_path_lists),
+        cmocka_unit_test(test_several_files),
+        cmocka_unit_test(test_tsv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
