@@ -77,7 +77,7 @@ static bool read_value(void *field, const Option *o, int argc, char **argv, Erro
     case OPTION_CHOICE:
         *(int *)field = place_of(o, optarg, strlen(optarg));
         return *(int *)field >= 0 || no_choice(o, optarg, strlen(optarg), error);
-    case OPTION_SET:
+    case OPTION_WORDS:
         return read_sets(field, o, argc, argv, error);
     }
     return false;

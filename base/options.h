@@ -16,7 +16,7 @@ typedef enum OptionKind {
     OPTION_REAL,   /* double from least to most */
     OPTION_TEXT,   /* const char *, borrowed from argv */
     OPTION_CHOICE, /* int, or an enum: the place of a word in `choices` */
-    OPTION_SET     /* bool[choices]: true for each word. Words have commas between them, or are arguments of their own:
+    OPTION_WORDS   /* bool[choices]: true for each word. Words have commas between them, or are arguments of their own:
                     * it takes those that follow as long as they are choices. */
 } OptionKind;
 

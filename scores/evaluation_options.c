@@ -10,7 +10,7 @@
 
 #define SMOOTHINGS "exp|floor|add-k|none"
 static const Option table[] = {
-    OPTION("metrics", "M [M...]", SET, wanted, 0, 0, "bleu|chrf|chrf++|length_ratio|exact_match",
+    OPTION("metrics", "M [M...]", WORDS, wanted, 0, 0, "bleu|chrf|chrf++|length_ratio|exact_match",
            "of bleu chrf chrf++ length_ratio exact_match; default: all but chrf++"),
     OPTION("tokenize", "T", CHOICE, bleu.tokenizer, 0, 0, "13a|none|char|intl", "of BLEU: 13a (default), none, char, intl"),
     OPTION("smooth-method", "S", CHOICE, bleu.smoothing, 0, 0, SMOOTHINGS, "of BLEU: exp (default), floor, add-k, none"),

@@ -25,7 +25,7 @@ static const Option table[] = {
     {"real", "X", OPTION_REAL, offsetof(Fields, real), 0, 0.5, NULL, "another"},
     {"text", "FILE", OPTION_TEXT, offsetof(Fields, text), 0, 0, NULL, "a path"},
     {"choice", "", OPTION_CHOICE, offsetof(Fields, choice), 0, 0, "one|two|three", "a word"},
-    {"set", "S", OPTION_SET, offsetof(Fields, set), 0, 0, "one|two|three", "words"},
+    {"set", "S", OPTION_WORDS, offsetof(Fields, set), 0, 0, "one|two|three", "words"},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
