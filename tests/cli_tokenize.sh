@@ -57,7 +57,7 @@ check_pieces 'a b' '<0x61> <0x0A> <0x62>\n' "$tokenize" --model "$work/byte.json
 # Invalid UTF-8: replaced, or refused with its place.
 printf 'good\nz\303\274\377x\n' >"$work/broken"
 check_pieces 'good
-zü�x' '' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken' | '$tokenize' --model '$work/bpe.json' --decode"
+zü�x' '' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken' 2>'$work/err' | '$tokenize' --model '$work/bpe.json' --decode"
 expect 1 'standard input:2:4: not UTF-8 .1 such line.; convert' sh -c "'$tokenize' --model '$work/bpe.json' --invalid-utf8 reject <'$work/broken'"
 expect 0 'note: standard input:2:4: not UTF-8' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken'"
 expect 1 'broken:2:4: not UTF-8' "$tokenize" --train --type char --vocab-size 300 --invalid-utf8 reject --output "$work/x.json" "$work/broken"
