@@ -1,6 +1,5 @@
 /* ./tokenize RUN < in > out: the tokenizer alone, text to pieces and back; ./tokenize --train learns one. */
-#include <errno.h>
-#include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,211 +8,101 @@
 #include "base/file.h"
 #include "base/line_reader.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/rng.h"
 #include "base/version.h"
 #include "data/text_file.h"
 #include "run/run_directory.h"
 #include "tokenizer/id_text.h"
 #include "tokenizer/text_report.h"
-#include "tokenizer/utf8.h"
-
-static const char USAGE[] =
-    "usage: tokenize RUN [options] < in > out\n"
-    "       tokenize --model FILE.json [options] < in > out\n"
-    "       tokenize --train --vocab-size N --output FILE.json [options] FILES...\n"
-    "\n"
-    "Splits standard input, line by line, into the pieces of the tokenizer of the run directory RUN, with\n"
-    "a space between them. There is one line out for each line in.\n"
-    "\n"
-    "  --ids             numbers instead of pieces\n"
-    "  --pieces          pieces (the default)\n"
-    "  --decode          the other way: lines of pieces, or with --ids of numbers, to text\n"
-    "  --side SIDE       source (the default) or target, for a RUN with separate vocabularies\n"
-    "  --dropout RATE    BPE-dropout: leave out merges with this probability, as training would\n"
-    "  --seed N          of the dropout; default 1\n"
-    "  --invalid-utf8 replace|reject    read bytes that are not UTF-8 as U+FFFD (the default), or stop\n"
-    "\n"
-    "With --train, learns a tokenizer from text files (plain or .gz) together, and writes it as a\n"
-    "Hugging Face tokenizer.json:\n"
-    "\n"
-    "  --vocab-size N    entries wanted, the 260 fixed ones included\n"
-    "  --output FILE     where to write it\n"
-    "  --type bpe|word|char|byte           default bpe\n"
-    "  --normalization none|nfc|nfkc       default none, which loses nothing\n"
-    "  --lowercase                         lower-case all text\n"
-    "  --min-frequency N                   characters, pairs and words seen less often get no entry; default 2\n"
-    "  --help, --version\n";
-
-/* Options of using a tokenizer, of learning one, and of both. */
-enum { OPTION_IDS = 256, OPTION_PIECES, OPTION_DECODE, OPTION_MODEL, OPTION_SIDE, OPTION_DROPOUT, OPTION_SEED };
-enum { OPTION_SIZE = 320, OPTION_OUTPUT, OPTION_TYPE, OPTION_FORM, OPTION_LOWERCASE, OPTION_FREQUENCY };
-enum { OPTION_TRAIN = 400, OPTION_INVALID, OPTION_HELP, OPTION_VERSION };
-
-static const struct option OPTIONS[] = {{"ids", no_argument, NULL, OPTION_IDS},
-                                        {"pieces", no_argument, NULL, OPTION_PIECES},
-                                        {"decode", no_argument, NULL, OPTION_DECODE},
-                                        {"model", required_argument, NULL, OPTION_MODEL},
-                                        {"side", required_argument, NULL, OPTION_SIDE},
-                                        {"dropout", required_argument, NULL, OPTION_DROPOUT},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"invalid-utf8", required_argument, NULL, OPTION_INVALID},
-                                        {"train", no_argument, NULL, OPTION_TRAIN},
-                                        {"vocab-size", required_argument, NULL, OPTION_SIZE},
-                                        {"output", required_argument, NULL, OPTION_OUTPUT},
-                                        {"type", required_argument, NULL, OPTION_TYPE},
-                                        {"normalization", required_argument, NULL, OPTION_FORM},
-                                        {"lowercase", no_argument, NULL, OPTION_LOWERCASE},
-                                        {"min-frequency", required_argument, NULL, OPTION_FREQUENCY},
-                                        {"help", no_argument, NULL, OPTION_HELP},
-                                        {"version", no_argument, NULL, OPTION_VERSION},
-                                        {NULL, 0, NULL, 0}};
 
 typedef struct Arguments {
-    bool train, decode;
-    IdForm form;
-    InvalidUtf8 invalid;
+    bool train, decode, ids, pieces, help, version;
     const char *model, *output;
     char **files; /* [count] the text to learn from, or RUN */
     int count;
     int side; /* 0 source, 1 target */
     double dropout, seed;
+    InvalidUtf8 invalid;
     TokenizerOptions learn;
-    const char *of_learning, *of_using; /* an option that belongs to one of the two, or NULL */
 } Arguments;
 
 /* ---- the command line ---- */
 
-static bool read_number(double *value, const char *text, const char *option, double least, double most) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end != text && *end == '\0' && *value >= least && *value <= most) return true;
-    fprintf(stderr, "tokenize: --%s %s: give a number from %g to %g\n", option, text, least, most);
-    return false;
+/* clang-format off */
+#define OPTION(name, value, kind, field, least, most, choices, help) \
+    {name, value, OPTION_##kind, offsetof(Arguments, field), least, most, choices, help}
+#define FLAG(name, field, help) OPTION(name, NULL, FLAG, field, 0, 0, NULL, help)
+
+/* Options of using a tokenizer, of learning one, and of both. */
+enum { USING = 0, LEARNING = 7, BOTH = 13 };
+static const Option table[] = {
+    FLAG("ids", ids, "numbers instead of pieces"),
+    FLAG("pieces", pieces, "pieces (the default)"),
+    FLAG("decode", decode, "the other way: lines of pieces, or with --ids of numbers, to text"),
+    OPTION("model", "FILE.json", TEXT, model, 0, 0, NULL, "this tokenizer instead of that of a RUN"),
+    OPTION("side", "", CHOICE, side, 0, 0, "source|target", "of a RUN with separate vocabularies; default source"),
+    OPTION("dropout", "RATE", REAL, dropout, 0, 0.999, NULL, "BPE-dropout: leave out merges with this probability, as training would"),
+    OPTION("seed", "N", REAL, seed, 0, 1e15, NULL, "of the dropout; default 1"),
+
+    OPTION("vocab-size", "N", WHOLE, learn.vocab_size, 261, 1e6, NULL, "with --train: entries wanted, the 260 fixed ones included"),
+    OPTION("output", "FILE.json", TEXT, output, 0, 0, NULL, "with --train: where to write the tokenizer.json"),
+    OPTION("type", "", CHOICE, learn.type, 0, 0, "bpe|word|char|byte", "with --train: default bpe"),
+    OPTION("normalization", "", CHOICE, learn.normalization, 0, 0, "none|nfc|nfkc", "with --train: default none, which loses nothing"),
+    FLAG("lowercase", learn.lowercase, "with --train: lower-case all text"),
+    OPTION("min-frequency", "N", WHOLE, learn.min_frequency, 1, 1e6, NULL, "with --train: what is seen less often gets no entry; default 2"),
+
+    FLAG("train", train, "learn a tokenizer from text files"),
+    OPTION("invalid-utf8", "", CHOICE, invalid, 0, 0, "replace|reject", "read bytes that are not UTF-8 as U+FFFD (the default), or stop"),
+    FLAG("help", help, "this text"),
+    FLAG("version", version, "the version"),
+};
+/* clang-format on */
+enum { OPTIONS = sizeof table / sizeof table[0] };
+
+static void print_help(void) {
+    puts("usage: tokenize RUN [options] < in > out\n"
+         "       tokenize --model FILE.json [options] < in > out\n"
+         "       tokenize --train --vocab-size N --output FILE.json [options] FILES...\n"
+         "\n"
+         "Splits standard input, line by line, into the pieces of the tokenizer of the run directory RUN, with\n"
+         "a space between them. There is one line out for each line in. With --train, learns a tokenizer from\n"
+         "text files (plain, .gz or pipes) together, and writes it as a Hugging Face tokenizer.json.\n");
+    options_print_help(table, OPTIONS, stdout);
 }
 
-static bool read_int(int *value, const char *text, const char *option, int least, int most) {
-    double number;
-    if (!read_number(&number, text, option, least, most)) return false;
-    *value = (int)number;
-    if (number == *value) return true;
-    fprintf(stderr, "tokenize: --%s %s: give a whole number\n", option, text);
-    return false;
-}
+static bool wrong(Error *error, const char *fact) { return error_set(error, "%s; see tokenize --help", fact); }
 
-/* *value is the place of the text in names[0..count). */
-static bool read_choice(int *value, const char *text, const char *option, const char *const *names, int count) {
-    for (*value = 0; *value < count; ++*value)
-        if (strcmp(text, names[*value]) == 0) return true;
-    fprintf(stderr, "tokenize: --%s %s: give", option, text);
-    for (int i = 0; i < count; i++) fprintf(stderr, "%s %s", i > 0 ? " or" : "", names[i]);
-    fputc('\n', stderr);
-    return false;
-}
-
-static bool read_learning_option(Arguments *a, int option, const char *name) {
-    static const char *const types[] = {"bpe", "word", "char", "byte"}, *const forms[] = {"none", "nfc", "nfkc"};
-    int choice;
-    a->of_learning = name;
-    switch (option) {
-    case OPTION_SIZE:
-        return read_int(&a->learn.vocab_size, optarg, name, 261, 1000000);
-    case OPTION_OUTPUT:
-        a->output = optarg;
-        return true;
-    case OPTION_TYPE:
-        if (!read_choice(&choice, optarg, name, types, 4)) return false;
-        a->learn.type = (TokenizerType)choice;
-        return true;
-    case OPTION_FORM:
-        if (!read_choice(&choice, optarg, name, forms, 3)) return false;
-        a->learn.normalization = (Normalization)choice;
-        return true;
-    case OPTION_LOWERCASE:
-        return a->learn.lowercase = true;
-    default:
-        return read_int(&a->learn.min_frequency, optarg, name, 1, 1000000);
-    }
-}
-
-static bool read_using_option(Arguments *a, int option, const char *name) {
-    static const char *const sides[] = {"source", "target"};
-    a->of_using = name;
-    switch (option) {
-    case OPTION_IDS:
-        a->form = ID_FORM_NUMBERS;
-        return true;
-    case OPTION_PIECES:
-        a->form = ID_FORM_PIECES;
-        return true;
-    case OPTION_DECODE:
-        return a->decode = true;
-    case OPTION_MODEL:
-        a->model = optarg;
-        return true;
-    case OPTION_SIDE:
-        return read_choice(&a->side, optarg, name, sides, 2);
-    case OPTION_DROPOUT:
-        return read_number(&a->dropout, optarg, name, 0, 0.999);
-    default:
-        return read_number(&a->seed, optarg, name, 0, 1e15);
-    }
-}
-
-static bool wrong(const char *fact) {
-    fprintf(stderr, "tokenize: %s; see tokenize --help\n", fact);
-    return false;
-}
-
-static bool check(const Arguments *a) {
-    const char *stray = a->train ? a->of_using : a->of_learning;
-    if (stray != NULL) {
-        fprintf(stderr, "tokenize: --%s is for calls %s --train; see tokenize --help\n", stray,
-                a->train ? "without" : "with");
-        return false;
-    }
-    if (a->train && a->output == NULL) return wrong("--output is missing: the file to write");
+static bool check(const Arguments *a, const bool given[OPTIONS], Error *error) {
+    for (int i = a->train ? USING : LEARNING; i < (a->train ? LEARNING : BOTH); i++)
+        if (given[i])
+            return error_set(error, "--%s is for calls %s --train; see tokenize --help", table[i].name,
+                             a->train ? "without" : "with");
+    if (a->train && a->output == NULL) return wrong(error, "--output is missing: the file to write");
     if (a->train && a->learn.vocab_size == 0 && a->learn.type != TOKENIZER_BYTE)
-        return wrong("--vocab-size is missing");
-    if (a->train) return a->count > 0 || wrong("no text file was given");
-    if (a->decode && a->dropout > 0) return wrong("--dropout is for encoding, not for --decode");
-    if (a->model != NULL) return a->count == 0 || wrong("give a run directory or --model, not both");
-    return a->count == 1 || wrong(a->count == 0 ? "no run directory was given" : "give one run directory");
+        return wrong(error, "--vocab-size is missing");
+    if (a->train) return a->count > 0 || wrong(error, "no text file was given");
+    if (a->ids && a->pieces) return wrong(error, "give --ids or --pieces, not both");
+    if (a->decode && a->dropout > 0) return wrong(error, "--dropout is for encoding, not for --decode");
+    if (a->model != NULL) return a->count == 0 || wrong(error, "give a run directory or --model, not both");
+    return a->count == 1 || wrong(error, a->count == 0 ? "no run directory was given" : "give one run directory");
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse(Arguments *a, int argc, char **argv) {
-    static const char *const invalid[] = {"replace", "reject"};
-    for (int option, place, choice; (option = getopt_long(argc, argv, "", OPTIONS, &place)) != -1;) {
-        bool good = true;
-        if (option == OPTION_HELP) {
-            fputs(USAGE, stdout);
-            return 0;
-        } else if (option == OPTION_VERSION) {
-            puts("tokenize (Tandem) " TANDEM_VERSION);
-            return 0;
-        } else if (option == OPTION_TRAIN) {
-            a->train = true;
-        } else if (option == OPTION_INVALID) {
-            good = read_choice(&choice, optarg, "invalid-utf8", invalid, 2);
-            a->invalid = (InvalidUtf8)choice;
-        } else if (option >= OPTION_SIZE && option <= OPTION_FREQUENCY) {
-            good = read_learning_option(a, option, OPTIONS[place].name);
-        } else if (option >= OPTION_IDS && option <= OPTION_SEED) {
-            good = read_using_option(a, option, OPTIONS[place].name);
-        } else {
-            good = wrong("the call is wrong");
-        }
-        if (!good) return 2;
-    }
-    a->files = argv + optind;
-    a->count = argc - optind;
-    return check(a) ? -1 : 2;
+static bool parse(Arguments *a, int argc, char **argv, Error *error) {
+    bool given[OPTIONS] = {false};
+    int first;
+    *a = (Arguments){.seed = 1, .learn = tokenizer_default_options()};
+    a->learn.vocab_size = 0;
+    if (!options_parse(a, table, OPTIONS, argc, argv, given, &first, error)) return false;
+    a->files = argv + first;
+    a->count = argc - first;
+    return a->help || a->version || check(a, given, error);
 }
 
 /* ---- learning ---- */
 
 static bool read_text(Lines *lines, const char *path, const Arguments *a, Error *error) {
-    if (!text_file_read(lines, path, error)) return false;
+    if (!text_read_once(lines, path, error)) return false;
     char report[TEXT_REPORT_BYTES];
     bool invalid = text_report_invalid(report, path, lines);
     if (invalid && a->invalid == INVALID_UTF8_REJECT) {
@@ -239,7 +128,9 @@ static bool learn_from(const Lines *text, int count, const Arguments *a, Error *
     fprintf(stderr, "learned %d pieces in %.2f s\n", size, clock_seconds() - start);
     if (size < a->learn.vocab_size && a->learn.type != TOKENIZER_BYTE)
         fprintf(stderr, "note: the text has no more to give; %d pieces were wanted\n", a->learn.vocab_size);
-    bool saved = tokenizer_save(tokenizer, a->output, error);
+    char *place = realpath(a->output, NULL); /* of a link, what it names; NULL where there is nothing yet */
+    bool saved = tokenizer_save(tokenizer, place != NULL ? place : a->output, error);
+    free(place);
     tokenizer_free(tokenizer);
     return saved;
 }
@@ -261,30 +152,31 @@ static bool learn(const Arguments *a, Error *error) {
 /* A run has one tokenizer.json, or one for each side. */
 static Tokenizer *load(const Arguments *a, Error *error) {
     if (a->model != NULL) return tokenizer_load(a->model, error);
+    Tokenizer *tokenizer = NULL;
     char *path = run_path(a->files[0], RUN_TOKENIZER);
     char *separate = run_path(a->files[0], a->side == 0 ? RUN_TOKENIZER_SOURCE : RUN_TOKENIZER_TARGET);
-    Tokenizer *tokenizer = tokenizer_load(!file_exists(path) && file_exists(separate) ? separate : path, error);
+    if (file_exists(path) || file_exists(separate))
+        tokenizer = tokenizer_load(file_exists(path) ? path : separate, error);
+    else
+        error_set(error, "%s: there is no such file; name a run directory, or a tokenizer.json with --model", path);
     memory_free(path);
     memory_free(separate);
     return tokenizer;
 }
 
-static bool encode_line(TextEncoder *encoder, const Tokenizer *tokenizer, Line line, long number, const Arguments *a,
-                        IdList *ids, Error *error) {
-    size_t valid = a->invalid == INVALID_UTF8_REJECT ? utf8_valid_length(line.text, line.length) : line.length;
-    if (valid < line.length) return error_set(error, "not UTF-8 from byte %zu on; convert it with iconv", valid + 1);
+static void encode_line(TextEncoder *encoder, const Tokenizer *tokenizer, Line line, size_t number, const Arguments *a,
+                        IdList *ids) {
     if (a->dropout > 0)
         tokenizer_encode_dropout(encoder, line.text, line.length, a->dropout,
                                  hash_fold(hash64((uint64_t)a->seed), (uint64_t)number), ids);
     else
         tokenizer_encode(encoder, line.text, line.length, ids);
-    id_text_write(stdout, tokenizer, ids, a->form);
-    return true;
+    id_text_write(stdout, tokenizer, ids, a->ids ? ID_FORM_NUMBERS : ID_FORM_PIECES);
 }
 
 /* A line stays one line: a line feed, which only ids that no text gives can spell, is written as a space. */
 static bool decode_line(const Tokenizer *tokenizer, Line line, const Arguments *a, IdList *ids, Error *error) {
-    if (!id_text_read(ids, tokenizer, line, a->form, error)) return false;
+    if (!id_text_read(ids, tokenizer, line, a->ids ? ID_FORM_NUMBERS : ID_FORM_PIECES, error)) return false;
     size_t length;
     char *text = tokenizer_decode(tokenizer, ids->ids, (int)ids->count, &length);
     for (char *p = text; (p = memchr(p, '\n', length - (size_t)(p - text))) != NULL;) *p = ' ';
@@ -293,45 +185,70 @@ static bool decode_line(const Tokenizer *tokenizer, Line line, const Arguments *
     return true;
 }
 
-static bool use_on_lines(const Tokenizer *tokenizer, const Arguments *a, Error *error) {
+#define INPUT "standard input"
+
+static bool encode_input(LineReader *reader, const Tokenizer *tokenizer, const Arguments *a, Error *error) {
     TextEncoder *encoder = text_encoder_new(tokenizer);
     IdList ids = {0};
-    LineReader reader;
+    InvalidText invalid = {0};
     Line line;
-    bool good = true;
-    line_reader_init(&reader, fileno(stdin));
-    for (long number = 1; good && !ferror(stdout) && line_reader_next(&reader, &line); number++, ids.count = 0) {
-        Error fact = {""};
-        good = a->decode ? decode_line(tokenizer, line, a, &ids, &fact)
-                         : encode_line(encoder, tokenizer, line, number, a, &ids, &fact);
-        if (!good) error_set(error, "standard input:%ld: %s", number, fact.text);
-        if (good) putc_unlocked('\n', stdout);
-        if (!line_reader_ready(&reader)) fflush(stdout);
+    char report[TEXT_REPORT_BYTES];
+    for (size_t number = 1; !ferror(stdout) && line_reader_next(reader, &line); number++, ids.count = 0) {
+        invalid_text_add(&invalid, number, line);
+        if (invalid.lines > 0 && a->invalid == INVALID_UTF8_REJECT) break;
+        encode_line(encoder, tokenizer, line, number, a, &ids);
+        putc_unlocked('\n', stdout);
+        if (!line_reader_ready(reader)) fflush(stdout);
     }
-    if (reader.failure != 0) good = error_set(error, "reading failed: %s", strerror(reader.failure));
-    line_reader_free(&reader);
     id_list_free(&ids);
     text_encoder_free(encoder);
+    if (invalid.lines == 0) return true;
+    invalid_text_describe(report, &invalid, INPUT);
+    if (a->invalid == INVALID_UTF8_REJECT) return error_set(error, "%s; convert it with iconv", report);
+    fprintf(stderr, "note: %s; what is wrong is read as U+FFFD\n", report);
+    return true;
+}
+
+static bool decode_input(LineReader *reader, const Tokenizer *tokenizer, const Arguments *a, Error *error) {
+    IdList ids = {0};
+    Line line;
+    bool good = true;
+    for (size_t number = 1; good && !ferror(stdout) && line_reader_next(reader, &line); number++, ids.count = 0) {
+        Error fact;
+        good = decode_line(tokenizer, line, a, &ids, &fact);
+        if (!good) error_set(error, INPUT ":%zu: %s", number, fact.text);
+        if (good) putc_unlocked('\n', stdout);
+        if (!line_reader_ready(reader)) fflush(stdout);
+    }
+    id_list_free(&ids);
     return good;
 }
 
 static bool use(const Arguments *a, Error *error) {
     Tokenizer *tokenizer = load(a, error);
     if (tokenizer == NULL) return false;
-    bool good = use_on_lines(tokenizer, a, error);
+    LineReader reader;
+    line_reader_init(&reader, fileno(stdin));
+    bool good = a->decode ? decode_input(&reader, tokenizer, a, error) : encode_input(&reader, tokenizer, a, error);
+    if (reader.failure != 0) good = error_set(error, "reading failed: %s", strerror(reader.failure));
+    line_reader_free(&reader);
     tokenizer_free(tokenizer);
     return good;
 }
 
+static int fail(int status, const Error *error) {
+    fprintf(stderr, "tokenize: %s\n", error->text);
+    return status;
+}
+
 int main(int argc, char **argv) {
-    Arguments a = {.seed = 1, .learn = tokenizer_default_options()};
-    a.learn.vocab_size = 0;
-    int status = parse(&a, argc, argv);
-    if (status >= 0) return status;
     Error error = {""};
-    bool good = a.train ? learn(&a, &error) : use(&a, &error);
-    if (!good) fprintf(stderr, "tokenize: %s\n", error.text);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return good ? 0 : 1;
-    fprintf(stderr, "tokenize: writing failed: %s; is the disk full?\n", strerror(errno));
-    return 1;
+    Arguments a;
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
+    if (!parse(&a, argc, argv, &error)) return fail(2, &error);
+    if (a.help) print_help();
+    if (a.version) puts("tokenize (Tandem) " TANDEM_VERSION);
+    bool good = a.help || a.version || (a.train ? learn(&a, &error) : use(&a, &error));
+    int status = options_finish("tokenize");
+    return good ? status : fail(1, &error);
 }

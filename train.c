@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/version.h"
 #include "training/trainer.h"
 
@@ -64,13 +65,13 @@ static int parse(Arguments *a, int argc, char **argv) {
             break;
         case OPTION_HELP:
             fputs(USAGE, stdout);
-            return 0;
+            return options_finish("train");
         case OPTION_HELP_CONFIG:
             config_print_help(stdout);
-            return 0;
+            return options_finish("train");
         case OPTION_VERSION:
             puts("train (Tandem) " TANDEM_VERSION);
-            return 0;
+            return options_finish("train");
         default:
             fputs("train: see train --help\n", stderr);
             return 2;

@@ -1,7 +1,9 @@
 /* ./translate RUN... < in > out: one line out for each line in, in order. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/version.h"
 #include "decoding/translate_lines.h"
 #include "model/matmul.h"
@@ -50,7 +52,8 @@ int main(int argc, char **argv) {
     }
     if (o.help) translate_options_print_help(stdout);
     if (o.version) puts("translate (Tandem) " TANDEM_VERSION);
-    if (o.help || o.version) return 0;
+    if (o.help || o.version) return options_finish("translate");
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
     matmul_serial_blas();
     LoadedRun *run = memory_alloc((size_t)o.runs, sizeof *run, "runs");
     int open = open_runs(run, &o, &error);

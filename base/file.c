@@ -168,11 +168,17 @@ bool file_write(const char *path, const void *bytes, size_t size, Error *error) 
            file_replace_commit(&r, error);
 }
 
-bool file_replace_begin(FileReplacement *r, const char *path, Error *error) {
-    size_t length = strlen(path);
+/* A rename would put a file in the place of /dev/null or a FIFO. */
+static bool can_be_replaced(const char *path, Error *error) {
     struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        return error_set(error, "%s: is no regular file, so it cannot be replaced; name another", path);
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return true;
+    if (S_ISDIR(info.st_mode)) return error_set(error, "%s: is a directory; name a file", path);
+    return error_set(error, "%s: is no regular file (a FIFO or a device); name a file", path);
+}
+
+bool file_replace_begin(FileReplacement *r, const char *path, Error *error) {
+    if (!can_be_replaced(path, error)) return false;
+    size_t length = strlen(path);
     *r = (FileReplacement){.path = memory_text(path, length)};
     r->temporary = memory_alloc(length + sizeof ".tmp", 1, "path");
     memcpy(r->temporary, path, length);

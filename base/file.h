@@ -3,7 +3,7 @@
  * A file is replaced in four steps: write a temporary file (path.tmp) in the same directory, fsync it, rename
  * it over the path, fsync the directory. A reader, or a run after a crash, sees the old file or the new one,
  * never half of one. When a step up to the rename fails, the temporary is removed and the old file is as it was.
- * Only a regular file is replaced, never a device, a pipe or a directory. */
+ * A directory, a FIFO or a device is not replaced; a link is, and what it names stays. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

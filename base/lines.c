@@ -33,6 +33,8 @@ void lines_free(Lines *lines) {
     *lines = (Lines){0};
 }
 
+bool line_equal(Line a, Line b) { return a.length == b.length && memcmp(a.text, b.text, a.length) == 0; }
+
 /* Bytes of the space that starts text[0..length), or 0. */
 static size_t space_length(const char *text, size_t length) {
     static const char *const wide[] = {

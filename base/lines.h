@@ -21,6 +21,8 @@ typedef struct Lines {
 void lines_split(Lines *lines, char *bytes, size_t size);
 void lines_free(Lines *lines);
 
+bool line_equal(Line a, Line b); /* byte for byte */
+
 /* Nothing but white space: ASCII's, NUL, and Unicode's spaces, line separators and zero-width space. */
 bool line_is_blank(Line line);
 

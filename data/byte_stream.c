@@ -10,28 +10,32 @@
 
 enum { INPUT_BYTES = 1 << 16, GZIP_FORMAT = 16 + MAX_WBITS };
 
-/* Reads the next part of the file into the input, which is used up. False and an error if that fails. */
+/* Reads the next part of the file into the input, which is used up: a whole one, although a pipe gives less at a time,
+ * so that the first holds the bytes that tell the format. False and an error if that fails. */
 static bool refill(ByteStream *s, Error *error) {
-    ssize_t got;
-    do got = read(s->descriptor, s->input, INPUT_BYTES);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) return error_set(error, "%s: cannot be read (%s); check the disk", s->path, strerror(errno));
+    unsigned count = 0;
+    for (ssize_t got = 1; got != 0 && count < INPUT_BYTES;) {
+        got = read(s->descriptor, s->input + count, INPUT_BYTES - count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return error_set(error, "%s: cannot be read (%s); check the disk", s->path, strerror(errno));
+        count += (unsigned)got;
+    }
     s->zlib.next_in = s->input;
-    s->zlib.avail_in = (unsigned)got;
+    s->zlib.avail_in = count;
     return true;
 }
 
-/* O_NONBLOCK: a FIFO without a writer must not hang us. */
-static bool open_regular(ByteStream *s, Error *error) {
+/* O_NONBLOCK: where no FIFO is wanted, one without a writer must not hang us. */
+static bool open_file(ByteStream *s, ByteSource source, Error *error) {
     struct stat info;
-    s->descriptor = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    s->descriptor = open(s->path, O_RDONLY | O_CLOEXEC | (source == BYTES_OF_FILE ? O_NONBLOCK : 0));
     if (s->descriptor < 0 && (errno == ENOENT || errno == ENOTDIR))
         return error_set(error, "%s: %s; check the path, which is relative to where the command runs", s->path,
                          strerror(errno));
     if (s->descriptor < 0 || fstat(s->descriptor, &info) != 0)
         return error_set(error, "%s: cannot be read (%s); make the file readable", s->path, strerror(errno));
     if (S_ISDIR(info.st_mode)) return error_set(error, "%s: is a directory; name a text file", s->path);
-    if (!S_ISREG(info.st_mode))
+    if (source == BYTES_OF_FILE && !S_ISREG(info.st_mode))
         return error_set(error, "%s: is no regular file (a FIFO or a device); copy its text to a file", s->path);
     return true;
 }
@@ -54,9 +58,9 @@ static bool find_format(ByteStream *s, Error *error) {
     return true;
 }
 
-bool byte_stream_open(ByteStream *s, const char *path, Error *error) {
+bool byte_stream_open(ByteStream *s, const char *path, ByteSource source, Error *error) {
     *s = (ByteStream){.path = path};
-    bool good = open_regular(s, error);
+    bool good = open_file(s, source, error);
     if (good) {
         s->input = memory_alloc(INPUT_BYTES, 1, "input of a text file");
         good = refill(s, error) && find_format(s, error);

@@ -1,4 +1,4 @@
-/* The bytes of a regular file, plain or gzip-compressed (RFC 1952; several compressed parts in a row are one text), in
+/* The bytes of a file, plain or gzip-compressed (RFC 1952; several compressed parts in a row are one text), in
  * bounded memory. What is compressed is told by the first two bytes, not by the name.
  *
  * zlib's own gzread is not used: it ignores what follows the compressed data, and reads a .gz whose first bytes are
@@ -22,9 +22,14 @@ typedef struct ByteStream {
     int parts;     /* that are complete */
 } ByteStream;
 
-/* Fails if the file is missing, no regular file (a directory, a FIFO, a device), unreadable, or called .gz without being
+typedef enum ByteSource {
+    BYTES_OF_FILE, /* a regular file, which can be read again */
+    BYTES_OF_ANY   /* a FIFO or a device too: waits for what comes */
+} ByteSource;
+
+/* Fails if the file is missing, unreadable, a directory, not of the kind that is asked for, or called .gz without being
  * one. Then there is nothing to close. */
-bool byte_stream_open(ByteStream *stream, const char *path, Error *error);
+bool byte_stream_open(ByteStream *stream, const char *path, ByteSource source, Error *error);
 void byte_stream_close(ByteStream *stream);
 
 /* Up to `room` bytes, as many as there are; 0 at the end. -1 and an error if reading fails, if the compressed data are

@@ -48,10 +48,10 @@ static char *read_all(size_t *size, ByteStream *stream, Error *error) {
     return NULL;
 }
 
-bool text_file_read(Lines *lines, const char *path, Error *error) {
+static bool read_lines(Lines *lines, const char *path, ByteSource source, Error *error) {
     ByteStream stream;
     size_t size;
-    if (!byte_stream_open(&stream, path, error)) return false;
+    if (!byte_stream_open(&stream, path, source, error)) return false;
     char *bytes = read_all(&size, &stream, error);
     byte_stream_close(&stream);
     if (bytes == NULL) return false;
@@ -59,4 +59,12 @@ bool text_file_read(Lines *lines, const char *path, Error *error) {
     if (lines->count > 0) return true;
     lines_free(lines);
     return error_set(error, "%s: is empty; a corpus needs at least one line", path);
+}
+
+bool text_file_read(Lines *lines, const char *path, Error *error) {
+    return read_lines(lines, path, BYTES_OF_FILE, error);
+}
+
+bool text_read_once(Lines *lines, const char *path, Error *error) {
+    return read_lines(lines, path, BYTES_OF_ANY, error);
 }

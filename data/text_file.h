@@ -14,4 +14,7 @@ enum { TEXT_LONGEST_LINE = 1 << 20 };
 /* Fails, naming the file, if it has no line, if one is longer than TEXT_LONGEST_LINE, or as data/byte_stream.h says. */
 bool text_file_read(Lines *lines, const char *path, Error *error);
 
+/* The same for text that nobody will read again: from a pipe too, as in `... | evaluate /dev/stdin ref`, `<(zcat ...)`. */
+bool text_read_once(Lines *lines, const char *path, Error *error);
+
 #endif

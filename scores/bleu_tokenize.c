@@ -58,12 +58,6 @@ static void apply(Symbols *out, const Symbols *in, const Rule *rule) {
     }
 }
 
-static void swap(Symbols *a, Symbols *b) {
-    Symbols keep = *a;
-    *a = *b;
-    *b = keep;
-}
-
 static bool starts_with(const Symbols *s, size_t i, const char *word) {
     size_t n = 0;
     while (word[n] != '\0' && i + n < s->count && s->at[i + n] == word[n]) n++;
@@ -86,7 +80,7 @@ static void surround_by_spaces(Symbols *text, Symbols *scratch) {
     symbols_push(scratch, ' ');
     for (size_t i = 0; i < text->count; i++) symbols_push(scratch, text->at[i]);
     symbols_push(scratch, ' ');
-    swap(text, scratch);
+    symbols_swap(text, scratch);
 }
 
 /* What mteval-v13a.pl undoes before it cuts, one after the other: so `&amp;lt;` ends as `<`. */
@@ -117,6 +111,6 @@ void bleu_tokenize(Symbols *text, Symbols *scratch, BleuTokenizer tokenizer) {
     }
     for (const Rule *rule = rules[tokenizer]; rule->first != NULL; rule++) {
         apply(scratch, text, rule);
-        swap(text, scratch);
+        symbols_swap(text, scratch);
     }
 }

@@ -35,9 +35,7 @@ static void separate_all(Symbols *text, Symbols *scratch) {
             separate_punctuation(scratch, text->at + start, i - start);
             start = i + 1;
         }
-    Symbols keep = *text;
-    *text = *scratch;
-    *scratch = keep;
+    symbols_swap(text, scratch);
 }
 
 static void remove_spaces(Symbols *text) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ini.h"
+
 /* The number that `value` is when it is printed with so many decimals. */
 static json_t *rounded(double value, int width) {
     char text[METRIC_TEXT];
@@ -71,7 +73,10 @@ void evaluations_print_compared_json(const Evaluation *e, int count, const char 
     json_t *list = json_array();
     for (int i = 0; i < 2; i++) {
         json_t *system = json_object();
-        json_object_set_new(system, "system", json_string(names[i]));
+        char shown[80]; /* a path may have any bytes, JSON only text */
+        json_t *path = json_string(names[i]);
+        if (path == NULL) path = json_string(ini_quote(shown, names[i], strlen(names[i])));
+        json_object_set_new(system, "system", path);
         for (int j = 0; j < count; j++) json_object_set_new(system, e[j].name, compared_object(&e[j], i == 1));
         json_array_append_new(list, system);
     }

@@ -33,12 +33,9 @@ Score metric_score(const Metric *m, const int64_t *counts) {
 }
 
 static void exact_count(int32_t counts[EXACT_FIELDS], const SentencePair *pair) {
-    Line h = pair->hypothesis;
     counts[LINES] = 1;
-    for (int i = 0; i < pair->references; i++) {
-        Line r = pair->reference[i];
-        if (h.length == r.length && memcmp(h.text, r.text, h.length) == 0) counts[EXACT] = 1;
-    }
+    for (int i = 0; i < pair->references; i++)
+        if (line_equal(pair->hypothesis, pair->reference[i])) counts[EXACT] = 1;
 }
 
 static void count(int32_t *counts, const Metric *m, Workspace *w, const SentencePair *pair) {

@@ -20,6 +20,12 @@ void symbols_free(Symbols *s) {
     *s = (Symbols){0};
 }
 
+void symbols_swap(Symbols *a, Symbols *b) {
+    Symbols keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
 bool code_is_space(int32_t code) {
     if (code < 0x80) return code == ' ' || (code >= '\t' && code <= '\r') || (code >= 0x1C && code <= 0x1F);
     return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||

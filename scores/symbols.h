@@ -17,6 +17,7 @@ typedef struct Symbols {
 /* Empties it and makes room for `most`; what is written then needs no further check. A zeroed one is empty. */
 void symbols_begin(Symbols *s, size_t most);
 void symbols_free(Symbols *s);
+void symbols_swap(Symbols *a, Symbols *b);
 
 static inline void symbols_push(Symbols *s, int32_t symbol) { s->at[s->count++] = symbol; }
 

@@ -82,7 +82,7 @@ prints '100.0
 100.0
 100.00' one two --score-only --metrics bleu chrf exact_match
 printf 'fine\n\377\376 a b c d\n' >broken
-expect 0 'broken:2: not UTF-8' "$evaluate" broken broken
+expect 0 'broken:2:1: not UTF-8 .1 such line.' "$evaluate" broken broken
 expect 0 'BLEU.* = 100.0 ' "$evaluate" broken broken
 awk 'BEGIN { for (i = 0; i < 200000; i++) printf "%d-%d ", i % 7, i % 11; print "" }' >wide
 prints '100.0
@@ -97,6 +97,10 @@ length ratio = 0.000 (0 of 8514 words)
 exact match = 0.00 (0 of 1000)' blank r
 "$evaluate" blank blank --confidence >out || fail "exit $? for blank lines"
 
+# Through pipes.
+printed=$(gzip -c a | "$evaluate" /dev/stdin r --metrics bleu --score-only)
+[ "$printed" = 36.6 ] || fail "'$printed' from a pipe"
+
 # Mistakes.
 head -n 999 r >short
 expect 1 'a has 1000 lines but short has 999' "$evaluate" a short
@@ -108,19 +112,27 @@ expect 1 'empty: is empty' "$evaluate" empty empty
 expect 1 'nowhere: No such file' "$evaluate" a nowhere
 expect 1 'is a directory' "$evaluate" . r
 head -c 3000000 /dev/zero | tr '\000' x >long
-expect 1 'long:1: (a line of 3000000 bytes|this line is longer)' "$evaluate" long long
+expect 1 'long:1: this line is longer than 1048576 bytes' "$evaluate" long long
 expect 2 'give two files' "$evaluate" a
-expect 2 'metrics cannot be "ter"; give any of bleu' "$evaluate" a r --metrics=ter
-expect 2 'tokenize cannot be "zh"; give 13a' "$evaluate" a r --tokenize zh
-expect 2 'smooth-method cannot be "log"; give exp' "$evaluate" a r --smooth log
+expect 2 'metrics ter: give bleu, chrf, chrf.., length_ratio or exact_match' "$evaluate" a r --metrics=ter
+expect 2 'tokenize zh: give 13a, none, char or intl' "$evaluate" a r --tokenize zh
+expect 2 'smooth log: give exp, floor' "$evaluate" a r --smooth log
 expect 2 'smooth-value is for' "$evaluate" a r --smooth-value 1
-expect 2 'smooth-value cannot be "nan"' "$evaluate" a r --smooth floor --smooth-value nan
-expect 2 'chrf-word-order cannot be "9"; give 0 to 4' "$evaluate" a r --chrf-word-order 9
-expect 2 'width cannot be "1.5"' "$evaluate" a r --width 1.5
-expect 2 'seed cannot be "-1"' "$evaluate" a r --seed=-1
+expect 2 'smooth-value nan: give a number from 0' "$evaluate" a r --smooth floor --smooth-value nan
+expect 2 'chrf-word-order 9: give a whole number from 0 to 4' "$evaluate" a r --chrf-word-order 9
+expect 2 'width 1.5: give a whole number' "$evaluate" a r --width 1.5
+expect 2 'seed -1: give a whole number from 0 to 2147483647' "$evaluate" a r --seed=-1
 expect 2 'prints one metric' "$evaluate" a r --sentence-level --metrics bleu chrf
 expect 2 'no --confidence' "$evaluate" a r --sentence-level --confidence
 expect 2 'tags goes with exact_match' "$evaluate" a r --tags tags --metrics bleu
 expect 2 'unrecognized option' "$evaluate" a r --fast
 [ ! -e /dev/full ] || { "$evaluate" a r >/dev/full 2>err; [ $? -eq 1 ] && grep -q 'writing failed' err; } || fail "a full disk is not noticed"
+[ ! -e /dev/full ] || { "$evaluate" --help >/dev/full 2>err; [ $? -eq 1 ] && grep -q 'writing failed' err; } || fail "help into a full disk"
+(ulimit -f 1; "$evaluate" a r --sentence-level >limited 2>err) # a limit on file sizes: said, and no signal
+[ $? -eq 1 ] && grep -q 'writing failed: File too large' err || fail "a limit on file sizes is not noticed"
+
+# A name that is not UTF-8 is escaped in JSON, which has no other bytes.
+bad=$(printf 'b\377d')
+cp a "$bad"
+"$evaluate" "$bad" r --compare a --json | grep -qF '"system": "b\\xFFd"' || fail "a name that is not UTF-8 in JSON"
 finish

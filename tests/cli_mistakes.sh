@@ -30,4 +30,8 @@ expect 1 'nowhere' "$translate" "$work/nowhere"
 expect 1 "$work" "$translate" "$work"
 expect 2 'give two files' "$evaluate" one
 expect 1 'has 299 lines but .*train.en has 300' "$evaluate" "$work/short.fr" "$work/train.en"
+# What is printed into a full disk is not printed.
+for program in "$train" "$translate" "$evaluate" "$tokenize"; do
+    [ ! -e /dev/full ] || expect 1 'writing failed: No space left on device' sh -c "'$program' --help >/dev/full"
+done
 finish

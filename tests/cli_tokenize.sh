@@ -10,14 +10,17 @@ expect 2 'one run directory' "$tokenize" a b
 expect 2 'not both' "$tokenize" --model x.json run
 expect 2 'vocab-size is for calls with --train' "$tokenize" run --vocab-size 500
 expect 2 'ids is for calls without --train' "$tokenize" --train --ids --output "$work/x.json" "$work/train.en"
+expect 2 'min-frequency is for calls with --train' "$tokenize" run --min-frequency 2
+expect 2 'seed is for calls without --train' "$tokenize" --train --seed 2 --output "$work/x.json" "$work/train.en"
+expect 2 'ids or --pieces, not both' "$tokenize" run --ids --pieces
 expect 2 'output is missing' "$tokenize" --train --vocab-size 500 "$work/train.en"
 expect 2 'vocab-size is missing' "$tokenize" --train --output "$work/x.json" "$work/train.en"
 expect 2 'no text file' "$tokenize" --train --vocab-size 500 --output "$work/x.json"
-expect 2 'type bep: give bpe or word or char or byte' "$tokenize" --train --type bep
-expect 2 'vocab-size 20: give a number from 261' "$tokenize" --train --vocab-size 20
+expect 2 'type bep: give bpe, word, char or byte' "$tokenize" --train --type bep
+expect 2 'vocab-size 20: give a whole number from 261 to 1000000' "$tokenize" --train --vocab-size 20
 expect 2 'dropout 1: give a number' "$tokenize" run --dropout 1
 expect 2 'dropout is for encoding' "$tokenize" run --dropout 0.1 --decode
-expect 1 'nowhere/tokenizer.json: .*No such file' "$tokenize" "$work/nowhere"
+expect 1 'nowhere/tokenizer.json: there is no such file; name a run directory' "$tokenize" "$work/nowhere"
 expect 1 'no.txt: No such file' "$tokenize" --train --vocab-size 500 --output "$work/x.json" "$work/no.txt"
 expect 1 'no/such.json' "$tokenize" --train --vocab-size 500 --output "$work/no/such.json" "$work/train.en"
 [ ! -e "$work/x.json" ] || fail "a refused call wrote a file"
@@ -54,10 +57,26 @@ check_pieces 'a b' '<0x61> <0x0A> <0x62>\n' "$tokenize" --model "$work/byte.json
 # Invalid UTF-8: replaced, or refused with its place.
 printf 'good\nz\303\274\377x\n' >"$work/broken"
 check_pieces 'good
-zü�x' '' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken' | '$tokenize' --model '$work/bpe.json' --decode"
-expect 1 'standard input:2: not UTF-8 from byte 4 on' sh -c "'$tokenize' --model '$work/bpe.json' --invalid-utf8 reject <'$work/broken'"
+zü�x' '' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken' 2>'$work/err' | '$tokenize' --model '$work/bpe.json' --decode"
+expect 1 'standard input:2:4: not UTF-8 .1 such line.; convert' sh -c "'$tokenize' --model '$work/bpe.json' --invalid-utf8 reject <'$work/broken'"
+expect 0 'note: standard input:2:4: not UTF-8' sh -c "'$tokenize' --model '$work/bpe.json' <'$work/broken'"
 expect 1 'broken:2:4: not UTF-8' "$tokenize" --train --type char --vocab-size 300 --invalid-utf8 reject --output "$work/x.json" "$work/broken"
 expect 0 'broken:2:4: not UTF-8' "$tokenize" --train --type char --vocab-size 300 --output "$work/x.json" "$work/broken"
+
+# Where --output leads: through a link, never into the place of a device, and a limit on file sizes is a line and leaves nothing.
+ln -s linked.json "$work/link.json"
+: >"$work/linked.json"
+expect 0 'learned 280' "$tokenize" --train --vocab-size 280 --output "$work/link.json" "$work/train.en"
+[ -L "$work/link.json" ] && [ -s "$work/linked.json" ] || fail "a link was cut"
+mkfifo "$work/fifo"
+expect 1 'fifo: is no regular file' "$tokenize" --train --vocab-size 280 --output "$work/fifo" "$work/train.en"
+[ -p "$work/fifo" ] || fail "a FIFO was replaced"
+expect 1 'limited.json: could not be written: File too large' sh -c "ulimit -f 1; '$tokenize' --train --vocab-size 280 --output '$work/limited.json' '$work/train.en'"
+[ ! -e "$work/limited.json.tmp" ] || fail "half a file was left"
+cat "$work/train.en" "$work/train.fr" >"$work/all"
+"$tokenize" --train --vocab-size 400 --output "$work/files.json" "$work/train.en" "$work/train.fr" 2>"$work/err"
+gzip -c "$work/all" | "$tokenize" --train --vocab-size 400 --output "$work/pipe.json" /dev/stdin 2>"$work/err"
+same_files "$work/files.json" "$work/pipe.json" "learned from files and from a pipe"
 
 # Dropout: by seed, and the text comes back.
 "$tokenize" --model "$work/bpe.json" --dropout 0.2 <"$work/text" >"$work/one"
@@ -89,6 +108,9 @@ expect 0 'update 2,' "$train" "$work/two.ini" --set tokenizer.shared=no --set mo
 cmp -s "$work/source" "$work/target" && fail "both sides of a run are the same"
 "$tokenize" --model "$work/two/tokenizer.source.json" --ids <"$work/train.en" >"$work/direct"
 same_files "$work/source" "$work/direct" "the source side of a run"
+
+expect 0 'note +.*tokenizer.source.json: the text gives [0-9]+ pieces; 90000 were wanted' "$train" "$work/two.ini" --fresh \
+    --set tokenizer.shared=no --set model.tie_embeddings=none --set train.updates=1 --set tokenizer.vocab_size=90000
 
 # Training: whole words; dropout resumes bit for bit, on any number of threads; what is refused is said.
 small_config "$work/words" >"$work/words.ini"

@@ -12,7 +12,6 @@
 
 #include "base/memory.h"
 #include "data/batches.h"
-#include "data/exact_match.h"
 #include "data/text_file.h"
 #include "tests/support/scratch.h"
 
@@ -231,26 +230,6 @@ static void test_pieces(void **state) {
     corpus_free(&c);
 }
 
-static void test_exact_match(void **state) {
-    (void)state;
-    Lines hypothesis, reference, tags;
-    lines_split(&hypothesis, memory_text("a b\nc\nd", 7), 7);
-    lines_split(&reference, memory_text("a b\nC\nd", 7), 7);
-    lines_split(&tags, memory_text("x y\ny\n x", 8), 8);
-    ExactMatch m = exact_match_count(&hypothesis, &reference, 1, &tags);
-    assert_int_equal(m.lines, 3);
-    assert_int_equal(m.exact, 2);
-    assert_int_equal(m.tags, 2);
-    assert_int_equal(m.tag[0].tag.text[0], 'x');
-    assert_int_equal(m.tag[0].exact, 2);
-    assert_int_equal(m.tag[1].exact, 1);
-    assert_int_equal(m.tag[1].lines, 2);
-    memory_free(m.tag);
-    lines_free(&hypothesis);
-    lines_free(&reference);
-    lines_free(&tags);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_newline_ends_a_line),
@@ -260,7 +239,6 @@ int main(void) {
         cmocka_unit_test(test_epochs),
         cmocka_unit_test(test_batches_resume),
         cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_exact_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

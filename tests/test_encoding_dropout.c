@@ -31,7 +31,7 @@ static Lines numbers(const char *before, int step) {
 }
 
 static void start(Setup *s, double rate, int max_length) {
-    *s = (Setup){.text = {numbers("number", 7), numbers("zahlen", 11)}};
+    *s = (Setup){.text = {.source = numbers("number", 7), .target = numbers("zahlen", 11)}};
     const Lines *texts[] = {&s->text.source, &s->text.target};
     TokenizerOptions options = tokenizer_default_options();
     options.vocab_size = 330;

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -318,6 +319,12 @@ static void test_failing_writes(void **state) {
     snprintf(below, sizeof below, "%s/x", path);
     assert_false(safetensors_write(below, tensors, TENSORS, pairs, 2, &error));
     assert_non_null(strstr(error.text, "old.safetensors/x.tmp: could not be created: Not a directory"));
+    const char *fifo = scratch_path("fifo"); /* no rename may put a file in its place */
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_false(safetensors_write(fifo, tensors, TENSORS, pairs, 2, &error));
+    assert_non_null(strstr(error.text, "fifo: is no regular file"));
+    assert_false(safetensors_write(scratch_path("."), tensors, TENSORS, pairs, 2, &error));
+    assert_non_null(strstr(error.text, "is a directory; name a file"));
     assert_false(file_append_line("/dev/full", "line", &error));
     assert_string_equal(error.text, "/dev/full: could not be written: No space left on device; free some space");
 }

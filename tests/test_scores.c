@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/version.h"
 #include "scores/evaluation.h"
+#include "scores/tags.h"
 #include "tests/support/probe.h"
 #include "tokenizer/utf8.h"
 
@@ -295,6 +297,26 @@ static void test_exact_match_and_length(void **state) {
     counts_free(&c);
 }
 
+static void test_tags(void **state) {
+    (void)state;
+    Lines hypothesis, reference[2], tags;
+    lines_split(&hypothesis, memory_text("a b\nc\nd", 7), 7);
+    lines_split(&reference[0], memory_text("a b\nC\nd", 7), 7);
+    lines_split(&reference[1], memory_text("a\nC\nc", 5), 5);
+    lines_split(&tags, memory_text("y x\ny\n  x", 9), 9);
+    TagCounts counts =
+        tags_count(hypothesis.line, (const Line *const[]){reference[1].line, reference[0].line}, 2, &tags);
+    assert_int_equal(counts.count, 2);
+    assert_int_equal(counts.tag[0].tag.text[0], 'x');
+    assert_int_equal(counts.tag[0].exact, 2);
+    assert_int_equal(counts.tag[1].exact, 1);
+    assert_int_equal(counts.tag[1].lines, 2);
+    tags_free(&counts);
+    lines_free(&hypothesis);
+    for (int r = 0; r < 2; r++) lines_free(&reference[r]);
+    lines_free(&tags);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bleu_corpus),
@@ -306,6 +328,7 @@ int main(void) {
         cmocka_unit_test(test_resampling),
         cmocka_unit_test(test_comparison),
         cmocka_unit_test(test_exact_match_and_length),
+        cmocka_unit_test(test_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -33,9 +33,12 @@ static void test_invalid(void **state) {
     check_invalid(LINES_OF("good\nzürich \xF0\x9F\x98\x80\n\n"), NULL);
     check_invalid(LINES_OF("good\nz\xC3\xBC\xFFx\n\xFF\nok\n"), "f.txt:2:4: not UTF-8 (2 such lines)");
     check_invalid(LINES_OF("a\n\nbc\xE2\x96"), "f.txt:3:3: not UTF-8 (1 such line)"); /* breaks off */
-    check_invalid(LINES_OF("\xED\xA0\x80"), "f.txt:1:1: not UTF-8 (1 such line)");    /* a surrogate */
-    check_invalid(LINES_OF("x\xC0\x80"), "f.txt:1:2: not UTF-8 (1 such line)");       /* overlong */
-    check_invalid(LINES_OF("x\xF5z"), "f.txt:1:2: not UTF-8 (1 such line)");          /* above U+10FFFF */
+    check_invalid(LINES_OF("\xEF\xBB\xBF"
+                           "ab\xFF\n"),
+                  "f.txt:1:6: not UTF-8 (1 such line)"); /* in the file, whose byte order mark counts */
+    check_invalid(LINES_OF("\xED\xA0\x80"), "f.txt:1:1: not UTF-8 (1 such line)"); /* a surrogate */
+    check_invalid(LINES_OF("x\xC0\x80"), "f.txt:1:2: not UTF-8 (1 such line)");    /* overlong */
+    check_invalid(LINES_OF("x\xF5z"), "f.txt:1:2: not UTF-8 (1 such line)");       /* above U+10FFFF */
 }
 
 static void check_changes(Lines lines, Normalization form, bool lowercase, const char *expected) {

@@ -8,17 +8,24 @@
 #include "tokenizer/normalize.h"
 #include "tokenizer/utf8.h"
 
+void invalid_text_add(InvalidText *t, size_t number, Line line) {
+    size_t valid = utf8_valid_length(line.text, line.length);
+    if (valid == line.length || t->lines++ > 0) return;
+    t->line = number;
+    t->byte = valid + 1;
+}
+
+void invalid_text_describe(char out[TEXT_REPORT_BYTES], const InvalidText *t, const char *path) {
+    snprintf(out, TEXT_REPORT_BYTES, "%.900s:%zu:%zu: not UTF-8 (%zu such line%s)", path, t->line, t->byte, t->lines,
+             t->lines == 1 ? "" : "s");
+}
+
 bool text_report_invalid(char out[TEXT_REPORT_BYTES], const char *path, const Lines *lines) {
-    size_t invalid = 0, line = 0, byte = 0;
-    for (size_t i = 0; i < lines->count; i++) {
-        size_t valid = utf8_valid_length(lines->line[i].text, lines->line[i].length);
-        if (valid == lines->line[i].length || invalid++ > 0) continue;
-        line = i + 1;
-        byte = valid + 1;
-    }
-    snprintf(out, TEXT_REPORT_BYTES, "%.900s:%zu:%zu: not UTF-8 (%zu such line%s)", path, line, byte, invalid,
-             invalid == 1 ? "" : "s");
-    return invalid > 0;
+    InvalidText invalid = {0};
+    for (size_t i = 0; i < lines->count; i++) invalid_text_add(&invalid, i + 1, lines->line[i]);
+    if (lines->had_bom && invalid.line == 1) invalid.byte += 3; /* the mark's, which the line no longer has */
+    invalid_text_describe(out, &invalid, path);
+    return invalid.lines > 0;
 }
 
 static bool same_text(const Normalizer *a, const Normalizer *b) {

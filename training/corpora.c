@@ -68,7 +68,7 @@ static const char *dropped(char out[16], int count, bool on) {
 
 static void print_pairs(Trainer *t, const char *name, const Corpus *c, const CorpusFilter *f) {
     char length[16], ratio[16], duplicates[16];
-    log_line(&t->log, "%-10s %9d %9d %11d %9s %13s %10s", name, c->lines, c->pairs, c->empty_side,
+    log_line(&t->log, "%-10s %9d %9d %11d %9s %14s %10s", name, c->lines, c->pairs, c->empty_side,
              dropped(length, c->too_long, f->max_length > 0), dropped(ratio, c->uneven_lengths, f->max_ratio > 0),
              dropped(duplicates, c->duplicates, f->drop_duplicates));
 }
@@ -81,7 +81,7 @@ static void print_side(Trainer *t, const char *name, const char *side, const Cor
 
 /* The tables: pairs by what became of them, then tokens, without </s>, of the pairs that were kept. */
 static void print_corpora(Trainer *t, const CorpusFilter *train, const CorpusFilter *valid) {
-    log_line(&t->log, "corpus         pairs      kept  empty side  too long  max_ratio off  duplicate");
+    log_line(&t->log, "corpus         pairs      kept  empty side  too long  over max_ratio  duplicate");
     print_pairs(t, "train", &t->train, train);
     if (t->valid.lines > 0) print_pairs(t, "valid", &t->valid, valid);
     log_line(&t->log, "corpus side       tokens   average   longest  characters in byte tokens");

@@ -16,6 +16,13 @@ static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, 
     return tokenizer_learn(texts, count, &options, error);
 }
 
+static void note_small(Trainer *t, const Tokenizer *tokenizer, const char *path) {
+    const ConfigTokenizerSection *c = &t->config.tokenizer;
+    if (c->type == TOKENIZER_BYTE || tokenizer_vocab_size(tokenizer) >= c->vocab_size) return;
+    log_line(&t->log, "note       %s: the text gives %d pieces; %d were wanted", path, tokenizer_vocab_size(tokenizer),
+             c->vocab_size);
+}
+
 /* Loads the tokenizer of a run that goes on; learns and saves that of a new one. */
 static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *texts, int count, bool resumes,
                                 Error *error) {
@@ -30,6 +37,7 @@ static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *te
             tokenizer_free(tokenizer);
             tokenizer = NULL;
         }
+        if (tokenizer != NULL) note_small(t, tokenizer, path);
     }
     memory_free(path);
     return tokenizer;

@@ -1,6 +1,5 @@
 /* Validation: the two losses without dropout, and the scores of greedy translations. */
 #include <omp.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -73,7 +72,7 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
                     t->lanes.arena);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
-    for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, strlen(out[i].text)};
+    for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, out[i].length};
     m->bleu = score(&bleu, line, target->line, count);
     m->chrf = score(&chrf, line, target->line, count);
     m->exact_match = score(&exact, line, target->line, count);
