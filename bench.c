@@ -1,7 +1,9 @@
 /* ./bench [CONFIG.ini]: how fast this machine trains, as a share of its own matrix products. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/version.h"
 #include "measuring/kernels.h"
@@ -140,6 +142,13 @@ static bool load_config(Config *config, const Arguments *a, Error *error) {
     return config_load(config, a->config, a->overrides, a->count, error);
 }
 
+/* The exit status: figures that nobody can read are a failure. */
+static int close_output(void) {
+    if (fclose(stdout) == 0) return 0;
+    fprintf(stderr, "bench: standard output: writing failed: %s; is the disk full?\n", strerror(errno));
+    return 1;
+}
+
 int main(int argc, char **argv) {
     Arguments a;
     int status = parse(&a, argc, argv);
@@ -147,7 +156,7 @@ int main(int argc, char **argv) {
     if (a.kernels) {
         KernelTime times[MOST_KERNELS];
         (a.json ? report_kernels_json : report_kernels_text)(times, kernels_measure(times));
-        return 0;
+        return close_output();
     }
     Error error = {""};
     Config config;
@@ -165,5 +174,5 @@ int main(int argc, char **argv) {
     (a.json ? report_json : report_text)(&machine, &trainer, &updates, a.sentences > 0 ? decoding : NULL);
     update_times_free(&updates);
     trainer_close(&trainer);
-    return 0;
+    return close_output();
 }

@@ -1,6 +1,8 @@
 /* ./translate RUN... < in > out: one line out for each line in, in order. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/options.h"
@@ -43,6 +45,15 @@ static bool translate(const LoadedRun *run, const TranslateOptions *o, Error *er
     return good;
 }
 
+/* Where standard error is closed, the next file opened would take its number, and with it the warnings. */
+static void keep_stderr_apart(void) {
+    if (fcntl(STDERR_FILENO, F_GETFD) >= 0) return;
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0 || nowhere == STDERR_FILENO) return;
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
 int main(int argc, char **argv) {
     Error error = {""};
     TranslateOptions o;
@@ -53,6 +64,7 @@ int main(int argc, char **argv) {
     if (o.help) translate_options_print_help(stdout);
     if (o.version) puts("translate (Tandem) " TANDEM_VERSION);
     if (o.help || o.version) return options_finish("translate");
+    keep_stderr_apart();
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
     matmul_serial_blas();
     LoadedRun *run = memory_alloc((size_t)o.runs, sizeof *run, "runs");

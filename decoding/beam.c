@@ -30,6 +30,7 @@ typedef struct Beam {
     Candidates candidates;
     int V, *path;         /* path: ids of one hypothesis */
     real *logits, *other; /* [slots,V]; other: of one of several models */
+    double *log_sum;      /* [slots] of several models: the mean of their log_normalizer */
     bool normalized;      /* are sums log-probabilities, or of no account? */
 } Beam;
 
@@ -78,6 +79,7 @@ static Beam beam_new(const StepModel *model, int models, const BeamSources *in, 
     b.path = arena_array(arena, int, "path", longest + 1);
     b.logits = arena_reals(arena, "logits", slots, b.V);
     if (models > 1) b.other = arena_reals(arena, "logits of a model", slots, b.V);
+    if (models > 1) b.log_sum = arena_array(arena, double, "normalizers", slots);
     open_caches(&b, in, longest + 1, arena);
     return b;
 }
@@ -94,16 +96,17 @@ static void start(Beam *b) {
     }
 }
 
-/* Several models: logits = mean of log p, which needs no normalizer. */
+/* Several models: the mean of log p = mean(z) - mean(log_normalizer), kept apart so that a model with itself is itself. */
 static void mean_logits(Beam *b, Arena *arena) {
     real share = 1 / (real)b->models;
     for (int i = 0; i < b->models; i++) {
         step_forward(b->other, &b->cache[i], &b->model[i], &b->rows, arena);
         for (int r = 0; r < b->rows.count; r++) {
             real *z_r = b->other + (size_t)r * b->V, *mean_r = b->logits + (size_t)r * b->V;
-            real log_sum = (real)log_normalizer(z_r, b->V);
             if (i == 0) vec_fill(mean_r, 0, b->V);
-            for (int v = 0; v < b->V; v++) mean_r[v] += share * (z_r[v] - log_sum);
+            if (i == 0) b->log_sum[r] = 0;
+            for (int v = 0; v < b->V; v++) mean_r[v] += share * z_r[v];
+            if (b->normalized) b->log_sum[r] += log_normalizer(z_r, b->V) / b->models;
         }
     }
 }
@@ -124,7 +127,7 @@ static void offer(Beam *b, int row, int s, Arena *scratch) {
     real *z = b->logits + (size_t)row * b->V;
     int tokens = tokens_so_far(b, s);
     double base = b->normalized ? b->sum[row] : 0;
-    if (b->normalized && b->models == 1) base -= log_normalizer(z, b->V);
+    if (b->normalized) base -= b->models == 1 ? log_normalizer(z, b->V) : b->log_sum[row];
     int only = tokens < search->forced_count ? search->forced[tokens] : tokens == search->most ? ID_EOS : -1;
     if (only < 0) {
         if (b->limits->no_repeat_ngram > 0) hypothesis_ids(b->path, b->cache, tokens, b->rows.slot[row]);

@@ -46,9 +46,10 @@ typedef struct BeamSources {
     bool complete;       /* the targets are no more than that: a search without choice, which gives their scores */
 } BeamSources;
 
-/* Decodes the sentences into out [sentences, n_best]: hypotheses of a sentence by score, best first, no two alike; where
- * fewer were found, the rest have ids NULL and scores of -inf. The result of a sentence does not depend on the others, to the last bit of
- * its scores. Each has at least one token (unless it was forced to have none). Leaves the arena as it found it. */
+/* Decodes the sentences into out [sentences, n_best]: hypotheses of a sentence by score, best first, no two alike
+ * (samples may be); where fewer were found, the rest have ids NULL and scores of -inf. The result of a sentence does
+ * not depend on the others, to the last bit of its scores. Each has at least one token (unless it was forced to have
+ * none). Leaves the arena as it found it. */
 void beam_decode(Hypothesis *out, const StepModel *model, int models, const BeamSources *sources,
                  const DecodeLimits *limits, const BeamOptions *options, Arena *arena);
 

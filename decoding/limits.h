@@ -21,8 +21,8 @@ int *limits_banned(int vocab, int *count);
 /* At least 1. */
 int limits_most_tokens(const DecodeLimits *limits, int source_length);
 
-/* Sets to -inf the logits z [V] of what may not follow ids[0..count). A hypothesis that nothing may follow may end, however
- * short. */
+/* Sets to -inf the logits z [V] of what may not follow ids[0..count). A hypothesis that nothing may follow may end,
+ * however short. */
 void limits_apply(real *z, int V, const DecodeLimits *limits, const int *ids, int count);
 
 #endif

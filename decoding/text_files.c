@@ -87,13 +87,20 @@ FILE *text_output_open(const char *path, Error *error) {
     } else {
         out = fopen(path, "w");
     }
-    if (out == NULL) error_set(error, "%s: %s", path, strerror(errno));
+    if (out == NULL) error_set(error, "%s: %s; check the path of --output", path, strerror(errno));
     return out;
+}
+
+static bool written(bool good, const char *path, Error *error) {
+    return good || error_set(error, "%s: writing failed: %s; is the disk full?", path ? path : "standard output",
+                             strerror(errno));
+}
+
+bool text_output_flush(FILE *out, const char *path, Error *error) {
+    return written(fflush(out) == 0 && !ferror(out), path, error);
 }
 
 bool text_output_close(FILE *out, const char *path, Error *error) {
     bool failed = ferror(out) != 0;
-    if (fclose(out) == 0 && !failed) return true;
-    return error_set(error, "%s: writing failed: %s; is the disk full?", path ? path : "standard output",
-                     strerror(errno));
+    return written(fclose(out) == 0 && !failed, path, error);
 }

@@ -27,7 +27,10 @@ bool text_input_is(const TextInput *in, const char *path);
 /* path NULL: standard output. A name that ends in .gz is compressed. NULL and an error on failure. */
 FILE *text_output_open(const char *path, Error *error);
 
-/* False if anything could not be written. */
+/* False if what was printed could not be written: to be asked while errno still tells why. */
+bool text_output_flush(FILE *out, const char *path, Error *error);
+
+/* The same of what was left to be written. */
 bool text_output_close(FILE *out, const char *path, Error *error);
 
 #endif

@@ -110,7 +110,7 @@ static void write_summary(Job *job) {
     if (job->o->summary == SUMMARY_PERPLEXITY) fprintf(job->out, "%.6f\n", exp(cross_entropy));
 }
 
-static void translate_window(Job *job, const Window *w) {
+static bool translate_window(Job *job, const Window *w, Error *error) {
     Translator *t = job->t;
     Translation *translation = memory_alloc((size_t)w->count, sizeof *translation, "translations");
     ForcedTargets forced = {w->forced.ids, w->offset, job->o->score != NULL};
@@ -123,10 +123,11 @@ static void translate_window(Job *job, const Window *w) {
         else
             translation_write(job->out, t, job->o, job->lines + i, &translation[i]);
     }
-    fflush(job->out);
+    bool good = text_output_flush(job->out, job->o->output, error);
     translations_free(translation, w->count, t->beam.n_best);
     memory_free(translation);
     job->lines += w->count;
+    return good;
 }
 
 /* For whoever waits for a file to be done; a terminal sees it grow. */
@@ -141,18 +142,18 @@ static bool translate_all(Job *job, Error *error) {
     Window w = {.line = memory_alloc(LARGEST_WINDOW, sizeof *w.line, "lines to translate"),
                 .offset = memory_alloc(LARGEST_WINDOW + 1, sizeof *w.offset, "lines to translate")};
     bool good = true, one_by_one = job->o->stream || job->in.is_terminal;
-    for (int most = one_by_one ? 1 : FIRST_WINDOW; good && !ferror(job->out);) {
+    for (int most = one_by_one ? 1 : FIRST_WINDOW; good;) {
         if (job->in.is_terminal) fputs("> ", stderr);
         good = read_window(&w, job, most, error);
         if (w.count == 0) break;
-        if (good) translate_window(job, &w);
+        if (good) good = translate_window(job, &w, error);
         forget_window(&w);
         show_progress(job, false);
         if (!one_by_one && most < LARGEST_WINDOW) most *= 2;
     }
     if (job->in.is_terminal) fputc('\n', stderr);
     Line rest;
-    if (good && job->has_side && !ferror(job->out) && line_reader_next(&job->side.lines, &rest))
+    if (good && job->has_side && line_reader_next(&job->side.lines, &rest))
         good = error_set(error, "%s has more lines than the input's %ld; they must belong together line by line",
                          job->side.name, job->lines);
     if (good) write_summary(job);
@@ -184,10 +185,8 @@ static bool run_to_output(Job *job, Error *error) {
     job->out = text_output_open(path, error);
     if (job->out == NULL) return false;
     bool good = translate_all(job, error);
-    Error unwritten = {""};
-    if (text_output_close(job->out, path, &unwritten)) return good;
-    *error = unwritten;
-    return false;
+    Error later = {""};
+    return text_output_close(job->out, path, good ? error : &later) && good;
 }
 
 static bool run_with_side(Job *job, const char *path, Error *error) {

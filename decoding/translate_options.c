@@ -1,6 +1,7 @@
 #include "decoding/translate_options.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ void translate_options_print_help(FILE *out) {
 static bool read_number(double *value, const Option *option, const char *text, Error *error) {
     char *end;
     *value = strtod(text, &end);
-    bool whole = option->kind == REAL || *value == (double)(int64_t)*value;
+    bool whole = option->kind == REAL || *value == trunc(*value);
     if (end != text && *end == '\0' && *value >= option->least && *value <= option->most && whole) return true;
     return error_set(error, "--%s %s: give a %snumber from %.10g to %.10g", option->name, text,
                      option->kind == WHOLE ? "whole " : "", option->least, option->most);
@@ -165,7 +166,15 @@ static bool check_scoring(const TranslateOptions *o, Error *error) {
                         : is_sampling(o)                                                      ? "sampling"
                         : o->no_repeat_ngram > 0                                              ? "--no-repeat-ngram-size"
                                                                                               : NULL;
-    return clash == NULL || error_set(error, "--score searches nothing: leave out %s", clash);
+    if (clash != NULL) return error_set(error, "--score searches nothing: leave out %s", clash);
+    if (o->length_penalty >= 0 && !o->normalize)
+        return error_set(error, "--length-penalty with --score needs --normalize");
+    const char *lost = o->normalize                          ? "--normalize"
+                       : o->word_scores                      ? "--word-scores"
+                       : o->alignment.kind != ALIGNMENT_NONE ? "--alignment"
+                                                             : NULL;
+    return o->summary == SUMMARY_NONE || lost == NULL ||
+           error_set(error, "--summary prints one figure for all lines: leave out %s", lost);
 }
 
 static bool check_options(const TranslateOptions *o, Error *error) {
@@ -177,6 +186,9 @@ static bool check_options(const TranslateOptions *o, Error *error) {
     if (o->seed >= 0 && !is_sampling(o))
         return error_set(error,
                          "--seed without sampling; give --sampling-topk, --sampling-topp or --sampling-temperature");
+    if (o->max_length > 0 && o->min_length > o->max_length)
+        return error_set(error, "--min-length %d is above --max-length %d; no translation has both", o->min_length,
+                         o->max_length);
     return check_scoring(o, error);
 }
 

@@ -16,9 +16,10 @@ typedef struct MachineReport {
 void report_text(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates,
                  const DecodeTime *decoding);
 
-/* Keys: machine, blas_kernel, threads, sgemm_gflops_one, sgemm_gflops_all, model_gflops, model_gflops_best,
- * model_gflops_with_attention, sgemm_share, sgemm_share_least, sgemm_share_most, tgt_tokens_per_s, src_tokens_per_s,
- * peak_mb, update_seconds, parts {name: seconds of an update, mean over updates and threads}, decoding {name:
+/* Keys: version, machine, blas_kernel, threads, lanes, parameters, updates, sgemm_gflops_one, sgemm_gflops_all; medians
+ * over updates, some with the same name and _best or _worst: tgt_tokens_per_s, src_tokens_per_s, model_gflops,
+ * model_gflops_with_attention, sgemm_share, sgemm_gflops_beside (sgemm_probe_rate at SGEMM_BESIDE); peak_mb,
+ * update_seconds (mean), parts {name: seconds of an update, mean over updates and threads}, decoding {name:
  * {sentences_per_s, tgt_tokens_per_s, median_ms (one by one)}}. */
 void report_json(const MachineReport *machine, const Trainer *t, const UpdateTimes *updates,
                  const DecodeTime *decoding);

@@ -99,9 +99,15 @@ expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 rm "$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 [ ! -c /dev/full ] || expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
-limited() { (trap '' XFSZ; ulimit -f 1; exec "$translate" "$work/run" --quiet --input "$work/in" --output "$work/limited" 2>&1) | cat; }
+limited() { (ulimit -f 1; exec "$translate" "$work/run" --quiet --input "$work/in" --output "$work/limited" 2>&1) | cat; }
 limited >"$work/said"
 grep -q 'limited: writing failed: File too large' "$work/said" || fail "a write that fails says $(cat "$work/said")"
+# Closed streams: nothing is said to have worked, and no warning ends in the output.
+closed() { "$translate" "$work/run" --quiet --input "$work/in" 2>&1 >&-; }
+expect 1 'standard output: writing failed: Bad file descriptor' closed
+"$translate" "$work/run" --input "$work/in" --output "$work/apart" <&- 2>&-
+"$translate" "$work/run" --quiet --input "$work/in" >"$work/whole"
+same_files "$work/apart" "$work/whole" "standard error was closed"
 expect 2 'threads' "$translate" "$work/run" --threads none
 expect 2 'beam-size 0: give a whole number from 1' "$translate" "$work/run" --beam-size 0
 expect 2 'length-penalty -1: give a number from 0' "$translate" "$work/run" --length-penalty -1
