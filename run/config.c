@@ -92,7 +92,8 @@ static const ConfigKey keys[] = {
     SEED(train, seed, "1", FIXED, "of initial weights, order of sentences, and dropout"),
     INT(train, threads, "auto", 1, 4096, MAY_CHANGE, "auto: the physical cores that may be used"),
     INT(train, lanes, "auto", 1, 4096, FIXED, "gradient sums; same lanes, same bits; auto: threads"),
-    INT(train, piece_rows, "512", 1, 1000000, FIXED, "target tokens that go through the model together"),
+    INT(train, piece_rows, "auto", 1, 1000000, FIXED,
+        "target tokens that go through the model together; auto: 512, for widths of 512 and more 320"),
     INT(train, max_bad_updates, "10", 1, 1e9, FIXED, "stop after so many updates in a row that are not finite"),
 
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),

@@ -121,11 +121,19 @@ static void check_data(const Config *c, const ConfigSources *s) {
         clash(s, "data.max_ratio", "max_ratio = %g would drop every pair; give 1 or more, or 0 for any", d->max_ratio);
 }
 
+/* Wide models fill the processor with fewer rows, and each row of theirs keeps more activations (docs/performance.md). */
+static void set_piece_rows(Config *config) {
+    int width = config->model.encoder_d_model;
+    if (config->model.decoder_d_model > width) width = config->model.decoder_d_model;
+    if (config->train.piece_rows == 0) config->train.piece_rows = width < 512 ? 512 : 320;
+}
+
 void config_check(Config *config, const ConfigSources *sources) {
     ConfigModel *m = &config->model;
     const ConfigTrain *t = &config->train;
     check_widths(m, sources);
     check_heads(m, sources);
+    set_piece_rows(config);
     check_data(config, sources);
     if (m->tie_embeddings == CONFIG_TIE_ALL && !config->tokenizer.shared)
         clash(sources, "model.tie_embeddings tokenizer.shared",

@@ -35,8 +35,12 @@ static void test_defaults(void **state) {
     assert_true(c.model.dropout == 0.1 && c.model.embedding_dropout == 0.1 && c.model.residual_dropout == 0.1);
     assert_true(c.train.adam_eps == 1e-9 && c.train.adam_beta2 == 0.98);
     assert_int_equal(c.train.threads, 0);
+    assert_int_equal(c.train.piece_rows, 512);
     assert_int_equal(c.valid.every.count, 1);
     assert_int_equal(c.valid.every.unit, CONFIG_EPOCHS);
+    config_free(&c);
+    parse(&c, NEEDED LIMIT "[model]\ndecoder_d_model = 512\nd_k = 64\nd_v = 64\ntie_embeddings = decoder\n");
+    assert_int_equal(c.train.piece_rows, 320); /* one of the widths is 512 */
     config_free(&c);
 }
 
