@@ -148,9 +148,10 @@ static void test_resume(void **state) {
                                              {"model", "encoder_d_model", "256", "512"},
                                              {"model", "decoder_d_model", "256", "512"},
                                              {"train", "warmup", "4000", "1"},
-                                             {"train", "lanes", "2", "3"}};
+                                             {"train", "lanes", "2", "3"},
+                                             {"train", "piece_rows", "512", "320"}};
     char text[4096] = "";
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         if (i > 0) strcat(text, "\n");
         snprintf(text + strlen(text), sizeof text - strlen(text), line, refused[i][0], refused[i][1], refused[i][2],
                  refused[i][3]);
