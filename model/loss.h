@@ -11,7 +11,9 @@
 #include "base/real.h"
 #include "model/linear.h"
 
-enum { LOSS_CHUNK_ROWS = 256, LOSS_BLOCK = 512 }; /* rows, and classes: [256,512] floats are half a megabyte */
+/* Rows, and classes: [256,528] floats are half a megabyte. A row of a block is 33 cache lines long: with a power of two, the
+ * rows would compete for the same few places of the cache (docs/performance.md). */
+enum { LOSS_CHUNK_ROWS = 256, LOSS_BLOCK = 528 };
 
 /* Sums over target tokens, in nats. Kept per piece and added in order. */
 typedef struct LossSums {
