@@ -11,9 +11,9 @@
 #include "base/real.h"
 #include "model/linear.h"
 
-/* Rows, and classes: [256,528] floats are half a megabyte. A row of a block is 33 cache lines long: with a power of two, the
- * rows would compete for the same few places of the cache (docs/performance.md). */
-enum { LOSS_CHUNK_ROWS = 256, LOSS_BLOCK = 528 };
+/* Most rows, and classes, taken together: [256,528] floats are half a megabyte, which the second-level cache holds. A row of
+ * a block is 33 cache lines long: with a power of two, the rows would compete for the same few places of the cache. */
+enum { LOSS_CHUNK_ROWS = 352, LOSS_BLOCK = 528 };
 
 /* Sums over target tokens, in nats. Kept per piece and added in order. */
 typedef struct LossSums {

@@ -116,11 +116,11 @@ void transformer_backward(Transformer *dp, real *dhidden, const Batch *b, const 
     arena_release(scratch, mark);
 }
 
-/* Runs the output layer over chunks of rows; with dp and dhidden also its backward, chunk by chunk. */
+/* Runs the output layer over equal chunks of rows; with dp and dhidden also its backward, chunk by chunk. */
 static LossSums loss_over_chunks(real *row_nll, Transformer *dp, real *dhidden, const real *hidden, const int *targets,
                                  const Transformer *p, int N, double smoothing, double scale, Arena *arena) {
     ArenaMark mark = arena_mark(arena);
-    int D = p->output.in, most = N < LOSS_CHUNK_ROWS ? N : LOSS_CHUNK_ROWS;
+    int D = p->output.in, chunks = (N + LOSS_CHUNK_ROWS - 1) / LOSS_CHUNK_ROWS, most = (N + chunks - 1) / chunks;
     LossActs a = loss_acts(most, p->output.out, arena);
     LossSums sums = {0};
     for (int n = 0; n < N; n += most) {
