@@ -4,15 +4,15 @@
 #include "base/vec.h"
 #include "model/tile.h"
 
-static size_t panel_size(const PackedLinear *p) { return (size_t)p->in * TILE_COLS; }
+static size_t panel_size(const PackedLinear *p) { return (size_t)p->in * TILE_WIDE; }
 
 void packed_linear_init(PackedLinear *packed, const Linear *p) {
     *packed = (PackedLinear){.in = p->in, .out = p->out, .b = p->b};
-    size_t panels = (size_t)tile_pad(p->out) / TILE_COLS;
+    size_t panels = (size_t)((p->out + TILE_WIDE - 1) / TILE_WIDE);
     packed->panels = memory_alloc(panels * panel_size(packed), sizeof(real), "packed weights");
     for (int o = 0; o < p->out; o++) {
-        real *panel = packed->panels + (size_t)(o / TILE_COLS) * panel_size(packed);
-        for (int i = 0; i < p->in; i++) panel[i * TILE_COLS + o % TILE_COLS] = p->W[(size_t)o * p->in + i];
+        real *panel = packed->panels + (size_t)(o / TILE_WIDE) * panel_size(packed);
+        for (int i = 0; i < p->in; i++) panel[i * TILE_WIDE + o % TILE_WIDE] = p->W[(size_t)o * p->in + i];
     }
 }
 
@@ -22,10 +22,10 @@ void packed_linear_free(PackedLinear *packed) {
 }
 
 void packed_linear_forward(real *y, const real *x, const PackedLinear *p, int N) {
-    for (int o = 0; o < p->out; o += TILE_COLS) {
-        const real *panel = p->panels + (size_t)(o / TILE_COLS) * panel_size(p);
-        int cols = p->out - o < TILE_COLS ? p->out - o : TILE_COLS;
-        tile_matmul(y + o, p->out, x, p->in, 1, panel, TILE_COLS, N, cols, p->in);
+    for (int o = 0; o < p->out; o += TILE_WIDE) {
+        const real *panel = p->panels + (size_t)(o / TILE_WIDE) * panel_size(p);
+        int cols = p->out - o < TILE_WIDE ? p->out - o : TILE_WIDE;
+        tile_matmul(y + o, p->out, x, p->in, 1, panel, TILE_WIDE, N, cols, p->in);
     }
     for (int n = 0; p->b && n < N; n++) vec_add(y + (size_t)n * p->out, p->b, p->out);
 }

@@ -1,16 +1,17 @@
 /* A linear layer for decoding whose result for a row does not depend on the rows beside it.
  *
  * OpenBLAS gives one row different bits for different row counts, so a translation could depend on its batch. Here
- * every output is summed over k in one fixed order (tile.h), and the weights lie in panels of TILE_COLS outputs,
- * packed once: panel p is [in, TILE_COLS], columns p TILE_COLS .. of W', the last one padded with zeros. */
+ * every output is summed over k in one fixed order (tile.h), and the weights lie in panels of TILE_WIDE outputs,
+ * packed once: panel p is [in, TILE_WIDE], columns p TILE_WIDE .. of W', the last one padded with zeros. */
 #ifndef DECODING_PACKED_LINEAR_H
 #define DECODING_PACKED_LINEAR_H
 
 #include "model/linear.h"
+#include "model/tile.h"
 
 typedef struct PackedLinear {
     int in, out;
-    real *panels;  /* [panels, in, TILE_COLS] */
+    real *panels;  /* [panels, in, TILE_WIDE] */
     const real *b; /* [out] borrowed, or NULL */
 } PackedLinear;
 

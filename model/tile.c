@@ -13,10 +13,10 @@ enum { TILE_ROWS = 6 };
 enum { TILE_ROWS = 4 };
 #endif
 
-/* rows by cols (<= TILE_COLS) of C. Inlined with constant sizes, the sums stay in registers. */
+/* rows by cols (<= TILE_WIDE) of C. Inlined with constant sizes, the sums stay in registers. */
 static inline __attribute__((always_inline)) void tile(real *C, int ldc, const real *A, int a_row, int a_col,
                                                        const real *B, int ldb, int rows, int cols, int k, bool add) {
-    real sum[8][TILE_COLS] = {{0}};
+    real sum[8][TILE_WIDE] = {{0}};
     for (int l = 0; l < k; l++) {
         const real *B_l = B + (ptrdiff_t)l * ldb;
         for (int i = 0; i < rows; i++) {
@@ -34,6 +34,7 @@ static inline __attribute__((always_inline)) void tile(real *C, int ldc, const r
 static inline __attribute__((always_inline)) void strip(real *C, int ldc, const real *A, int a_row, int a_col,
                                                         const real *B, int ldb, int rows, int n, int k, bool add) {
     int j = 0;
+    for (; j + TILE_WIDE <= n; j += TILE_WIDE) tile(C + j, ldc, A, a_row, a_col, B + j, ldb, rows, TILE_WIDE, k, add);
     for (; j + TILE_COLS <= n; j += TILE_COLS) tile(C + j, ldc, A, a_row, a_col, B + j, ldb, rows, TILE_COLS, k, add);
     if (j < n) tile(C + j, ldc, A, a_row, a_col, B + j, ldb, rows, n - j, k, add);
 }

@@ -9,6 +9,13 @@
 
 enum { TILE_COLS = 16 }; /* pad columns to a multiple of this where you can: the rest runs slower */
 
+/* Where there are so many columns they are taken together, which reads A half as often. */
+#if defined(__AVX512F__)
+enum { TILE_WIDE = 2 * TILE_COLS };
+#else
+enum { TILE_WIDE = TILE_COLS };
+#endif
+
 static inline int tile_pad(int n) { return (n + TILE_COLS - 1) / TILE_COLS * TILE_COLS; }
 
 /* C [m,n] = A [m,k] B [k,n], overwriting. C_ij = C[i ldc + j], A_ik = A[i a_row + k a_col], B_kj = B[k ldb + j].
