@@ -1,5 +1,4 @@
 /* ./train CONFIG.ini: trains a model, and goes on with a run that was stopped. */
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -8,82 +7,35 @@
 #include "base/version.h"
 #include "training/trainer.h"
 
-static const char USAGE[] =
-    "usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
-    "\n"
-    "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
-    "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n"
-    "\n"
-    "  --set section.key=value   overrides a key of the file; may be given several times\n"
-    "  --threads N               the same as --set train.threads=N\n"
-    "  --fresh                   moves an old run aside and starts over\n"
-    "  --help-config             prints every key with its meaning, range and default\n"
-    "  --help, --version\n";
-
-enum { OPTION_SET = 256, OPTION_THREADS, OPTION_FRESH, OPTION_HELP, OPTION_HELP_CONFIG, OPTION_VERSION };
-
-static const struct option OPTIONS[] = {{"set", required_argument, NULL, OPTION_SET},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"fresh", no_argument, NULL, OPTION_FRESH},
-                                        {"help", no_argument, NULL, OPTION_HELP},
-                                        {"help-config", no_argument, NULL, OPTION_HELP_CONFIG},
-                                        {"version", no_argument, NULL, OPTION_VERSION},
-                                        {NULL, 0, NULL, 0}};
-
-enum { MOST_OVERRIDES = 256 };
-
 typedef struct Arguments {
-    const char *config;
-    const char *overrides[MOST_OVERRIDES]; /* [count] */
-    int count;
-    bool fresh;
-    char threads[64]; /* --threads as an override */
+    OptionList set;
+    const char *threads;
+    bool fresh, help_config, help, version;
 } Arguments;
 
-static bool add_override(Arguments *a, const char *text) {
-    if (a->count == MOST_OVERRIDES) {
-        fprintf(stderr, "train: more than %d options --set; put them into the configuration file\n", MOST_OVERRIDES);
-        return false;
-    }
-    a->overrides[a->count++] = text;
-    return true;
+#define OPTION(name, value, kind, field, help) \
+    { name, value, OPTION_##kind, offsetof(Arguments, field), 0, 0, NULL, help }
+static const Option table[] = {
+    OPTION("set", "section.key=value", LIST, set, "overrides a key of the file; may be given several times"),
+    OPTION("threads", "N", TEXT, threads, "the same as --set train.threads=N"),
+    OPTION("fresh", NULL, FLAG, fresh, "moves an old run aside and starts over"),
+    OPTION("help-config", NULL, FLAG, help_config, "prints every key with its meaning, range and default"),
+    OPTION("help", NULL, FLAG, help, "this text"),
+    OPTION("version", NULL, FLAG, version, "the version"),
+};
+enum { OPTIONS = sizeof table / sizeof table[0] };
+
+static void print_help(void) {
+    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
+         "\n"
+         "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
+         "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n");
+    options_print_help(table, OPTIONS, stdout);
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse(Arguments *a, int argc, char **argv) {
-    for (int option; (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1;) {
-        switch (option) {
-        case OPTION_SET:
-            if (!add_override(a, optarg)) return 2;
-            break;
-        case OPTION_THREADS:
-            snprintf(a->threads, sizeof a->threads, "train.threads=%s", optarg);
-            if (!add_override(a, a->threads)) return 2;
-            break;
-        case OPTION_FRESH:
-            a->fresh = true;
-            break;
-        case OPTION_HELP:
-            fputs(USAGE, stdout);
-            return options_finish("train");
-        case OPTION_HELP_CONFIG:
-            config_print_help(stdout);
-            return options_finish("train");
-        case OPTION_VERSION:
-            puts("train (Tandem) " TANDEM_VERSION);
-            return options_finish("train");
-        default:
-            fputs("train: see train --help\n", stderr);
-            return 2;
-        }
-    }
-    if (argc - optind != 1) {
-        fprintf(stderr, "train: %s; see train --help\n",
-                argc == optind ? "no configuration file was given" : "give one configuration file");
-        return 2;
-    }
-    a->config = argv[optind];
-    return -1;
+static int wrong_call(const char *fact) {
+    fprintf(stderr, "train: %s; see train --help\n", fact);
+    return 2;
 }
 
 static int finish(Trainer *t, TrainEnd end, const Error *error) {
@@ -103,18 +55,32 @@ static int finish(Trainer *t, TrainEnd end, const Error *error) {
 
 int main(int argc, char **argv) {
     Arguments a = {0};
-    int status = parse(&a, argc, argv);
-    if (status >= 0) return status;
     Error error = {""};
+    char threads[64];
+    int first;
+    if (!options_parse(&a, table, OPTIONS, argc, argv, NULL, &first, &error)) {
+        fprintf(stderr, "train: %s\n", error.text);
+        return 2;
+    }
+    if (a.help) print_help();
+    if (a.help_config) config_print_help(stdout);
+    if (a.version) puts("train (Tandem) " TANDEM_VERSION);
+    if (a.help || a.help_config || a.version) return options_finish("train");
+    if (argc == first) return wrong_call("no configuration file was given");
+    if (argc - first > 1) return wrong_call("give one configuration file");
+    if (a.threads != NULL) {
+        snprintf(threads, sizeof threads, "train.threads=%s", a.threads);
+        a.set.text[a.set.count++] = threads;
+    }
     Config config;
     Trainer trainer;
-    if (!config_load(&config, a.config, a.overrides, a.count, &error) ||
+    if (!config_load(&config, argv[first], a.set.text, a.set.count, &error) ||
         !trainer_open(&trainer, &config, a.fresh, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     TrainEnd end = trainer_run(&trainer, &error);
-    status = finish(&trainer, end, &error);
+    int status = finish(&trainer, end, &error);
     trainer_close(&trainer);
     if (trainer_signal() != 0) { /* so that a script that called us stops too */
         signal(trainer_signal(), SIG_DFL);

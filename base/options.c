@@ -58,6 +58,13 @@ static bool read_sets(bool *set, const Option *o, int argc, char **argv, Error *
     return true;
 }
 
+static bool add_text(OptionList *list, const Option *o, Error *error) {
+    if (list->count == OPTION_LIST_MOST)
+        return error_set(error, "--%s: given more than %d times; put some into a file", o->name, OPTION_LIST_MOST);
+    list->text[list->count++] = optarg;
+    return true;
+}
+
 static bool read_value(void *field, const Option *o, int argc, char **argv, Error *error) {
     double number;
     switch (o->kind) {
@@ -74,6 +81,8 @@ static bool read_value(void *field, const Option *o, int argc, char **argv, Erro
     case OPTION_TEXT:
         *(const char **)field = optarg;
         return true;
+    case OPTION_LIST:
+        return add_text(field, o, error);
     case OPTION_CHOICE:
         *(int *)field = place_of(o, optarg, strlen(optarg));
         return *(int *)field >= 0 || no_choice(o, optarg, strlen(optarg), error);

@@ -15,10 +15,17 @@ typedef enum OptionKind {
     OPTION_WHOLE,  /* int from least to most */
     OPTION_REAL,   /* double from least to most */
     OPTION_TEXT,   /* const char *, borrowed from argv */
+    OPTION_LIST,   /* OptionList: one more text each time it is given */
     OPTION_CHOICE, /* int, or an enum: the place of a word in `choices` */
     OPTION_WORDS   /* bool[choices]: true for each word. Words have commas between them, or are arguments of their own:
                     * it takes those that follow as long as they are choices. */
 } OptionKind;
+
+enum { OPTION_LIST_MOST = 256 };
+typedef struct OptionList {
+    const char *text[OPTION_LIST_MOST + 1]; /* [count] borrowed from argv; there is room for one of the program's own */
+    int count;
+} OptionList;
 
 typedef struct Option {
     const char *name,

@@ -77,10 +77,10 @@ expect 1 "$work/nowhere: .*[Nn]o such file" "$bench" "$work/c.ini" --set "data.t
 expect 1 'heads' "$bench" "$work/c.ini" --set model.heads=7
 expect 1 'd_modle' "$bench" --set model.d_modle=8
 expect 1 'threads' "$bench" --threads many
-expect 2 'updates "0" is not a whole number from 1' "$bench" --updates 0
-expect 2 'updates "2x" is not' "$bench" --updates 2x
-expect 2 'length "1" is not a whole number from 2' "$bench" --length 1
-expect 2 'length "" is not' "$bench" --length=
+expect 2 'updates 0: give a whole number from 1' "$bench" --updates 0
+expect 2 'updates 2x: give a whole number' "$bench" --updates 2x
+expect 2 'length 1: give a whole number from 2' "$bench" --length 1
+expect 2 'length : give a whole number' "$bench" --length=
 expect 2 'one configuration file' "$bench" "$work/c.ini" "$work/c.ini"
 expect 2 'unrecognized option' "$bench" --fast
 expect 2 'requires an argument' "$bench" --updates

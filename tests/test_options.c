@@ -17,6 +17,7 @@ typedef struct Fields {
     int whole, choice;
     double real;
     const char *text;
+    OptionList list;
 } Fields;
 
 static const Option table[] = {
@@ -24,6 +25,7 @@ static const Option table[] = {
     {"whole", "N", OPTION_WHOLE, offsetof(Fields, whole), -2, 2147483647, NULL, "a number"},
     {"real", "X", OPTION_REAL, offsetof(Fields, real), 0, 0.5, NULL, "another"},
     {"text", "FILE", OPTION_TEXT, offsetof(Fields, text), 0, 0, NULL, "a path"},
+    {"list", "TEXT", OPTION_LIST, offsetof(Fields, list), 0, 0, NULL, "texts"},
     {"choice", "", OPTION_CHOICE, offsetof(Fields, choice), 0, 0, "one|two|three", "a word"},
     {"set", "S", OPTION_WORDS, offsetof(Fields, set), 0, 0, "one|two|three", "words"},
 };
@@ -50,10 +52,12 @@ static void test_values(void **state) {
     Error error;
     bool given[OPTIONS] = {false};
     char rest[256];
-    assert_true(parse(&f, "a --flag --whole=-2 b --real 0.25 --text --x --choice three c", given, rest, &error));
+    assert_true(parse(&f, "a --flag --whole=-2 b --real 0.25 --text --x --list one --choice three --list --two c",
+                      given, rest, &error));
     assert_string_equal(rest, "a b c ");
     assert_true(f.flag && f.whole == -2 && f.real == 0.25 && f.choice == 2);
     assert_string_equal(f.text, "--x");
+    assert_true(f.list.count == 2 && strcmp(f.list.text[0], "one") == 0 && strcmp(f.list.text[1], "--two") == 0);
     for (int i = 0; i < OPTIONS; i++) assert_int_equal(given[i], i != OPTIONS - 1);
     assert_true(parse(&f, "--whole 2147483647 -- --flag", NULL, rest, &error));
     assert_true(f.whole == 2147483647 && !f.flag);
