@@ -47,7 +47,7 @@ static void to_lines(Line lines[SENTENCES], const char *const texts[SENTENCES]) 
 
 /* Compares all that sacreBLEU prints; the version is ours. */
 static void check_line(const Evaluation *e, const char *expected) {
-    char line[1024], details[METRIC_TEXT], interval[METRIC_TEXT] = "";
+    char line[2048], details[METRIC_TEXT], interval[METRIC_TEXT] = "";
     const SystemScore *s = &e->hypothesis;
     score_details(details, &e->metric, &s->score);
     if (s->interval.mean > 0)
