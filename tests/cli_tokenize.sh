@@ -71,7 +71,7 @@ expect 0 'learned 280' "$tokenize" --train --vocab-size 280 --output "$work/link
 mkfifo "$work/fifo"
 expect 1 'fifo: is no regular file' "$tokenize" --train --vocab-size 280 --output "$work/fifo" "$work/train.en"
 [ -p "$work/fifo" ] || fail "a FIFO was replaced"
-expect 1 'limited.json: could not be written: File too large' sh -c "ulimit -f 1; '$tokenize' --train --vocab-size 280 --output '$work/limited.json' '$work/train.en'"
+! takes_file_limits || expect 1 'limited.json: could not be written: File too large' sh -c "ulimit -f 1; '$tokenize' --train --vocab-size 280 --output '$work/limited.json' '$work/train.en'"
 [ ! -e "$work/limited.json.tmp" ] || fail "half a file was left"
 cat "$work/train.en" "$work/train.fr" >"$work/all"
 "$tokenize" --train --vocab-size 400 --output "$work/files.json" "$work/train.en" "$work/train.fr" 2>"$work/err"

@@ -100,8 +100,8 @@ rm "$work/bad/tokenizer.json"
 expect 1 'tokenizer.json' "$translate" "$work/bad" --input "$work/in"
 [ ! -c /dev/full ] || expect 1 'translate: .*full' "$translate" "$work/run" --input "$work/in" --output /dev/full
 limited() { (ulimit -f 1; exec "$translate" "$work/run" --quiet --input "$work/in" --output "$work/limited" 2>&1) | cat; }
-limited >"$work/said"
-grep -q 'limited: writing failed: File too large' "$work/said" || fail "a write that fails says $(cat "$work/said")"
+! takes_file_limits || limited >"$work/said"
+! takes_file_limits || grep -q 'limited: writing failed: File too large' "$work/said" || fail "a write that fails says $(cat "$work/said")"
 # Closed streams: nothing is said to have worked, and no warning ends in the output.
 closed() { "$translate" "$work/run" --quiet --input "$work/in" 2>&1 >&-; }
 expect 1 'standard output: writing failed: Bad file descriptor' closed
