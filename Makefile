@@ -1,6 +1,6 @@
 # make            the programs, at the repository root (float)
-# make test       all fast tests; make test-long adds mutations and kills
-# make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
+# make test       all fast tests; make test-long runs the others: mutations, kills, whole trainings
+# make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
 # make lint       format, layering, documentation that names code
@@ -43,7 +43,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-long asan ubsan sanitize tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -105,13 +105,16 @@ tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
-test-long: test
+test-long: tests
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"
 ubsan:
 	$(MAKE) test BUILD=build/ubsan EXTRA="-fsanitize=undefined -fno-sanitize-recover=all"
+sanitize:
+	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/sanitize \
+	    EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 # Only what runs threads: the rest is serial, and twenty times slower under this sanitizer.
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \

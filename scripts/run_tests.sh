@@ -1,5 +1,6 @@
 #!/bin/sh
-# Usage: scripts/run_tests.sh BUILD TEST...    Runs each test from the repository root; prints what failed and the counts.
+# Usage: scripts/run_tests.sh BUILD TEST...    Runs each test from the repository root; prints what failed and the counts,
+# which are also added to BUILD/counts.
 # A test is a cmocka program, or a script that exits 0 on success and 77 to be skipped (it receives the programs' folder as PROGRAMS).
 set -u
 build=$1
@@ -32,4 +33,5 @@ for test in "$@"; do
 done
 [ -z "$failures" ] || echo "Failed:$failures"
 echo "$passed passed, $failed failed"
+echo "$build: $passed passed, $failed failed" >>"$build/counts"
 [ "$failed" -eq 0 ]
