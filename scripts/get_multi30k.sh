@@ -1,5 +1,6 @@
 #!/bin/sh
-# Usage: scripts/get_multi30k.sh [DIRECTORY]    Puts Multi30k English-German (29,000 pairs) as plain text into data/multi30k/.
+# Usage: scripts/get_multi30k.sh [DIRECTORY]    Puts Multi30k English-German (29,000 pairs) as plain text into data/multi30k/:
+# raw, and lowercased, normalised and tokenised (lc.norm.tok), as papers use it.
 # From the .gz files in DIRECTORY, or from the public repository multi30k/dataset (Elliott et al. 2016), whose licence
 # is its own: data/multi30k/ is ignored by git.
 set -eu
@@ -8,15 +9,22 @@ cd "$(dirname "$0")/.."
 to=data/multi30k
 mkdir -p "$to"
 [ -n "$from" ] || command -v curl >/dev/null || { echo "curl is missing; install it, or name a directory with the .gz files" >&2; exit 1; }
-url=https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw
+url=https://raw.githubusercontent.com/multi30k/dataset/master/data/task1
+fetch() { # the file's name: prints it unpacked
+    if [ -n "$from" ]; then
+        gzip -dc "$from/$1.gz"
+        return
+    fi
+    case "$1" in
+    *.lc.norm.tok.*) curl -fsSL "$url/tok/$1" ;;
+    *) curl -fsSL "$url/raw/$1.gz" | gzip -dc ;;
+    esac
+}
 for name in train val test_2016_flickr; do
-    for side in en de; do
+    for side in en de lc.norm.tok.en lc.norm.tok.de; do
         [ ! -s "$to/$name.$side" ] || continue
-        if [ -n "$from" ]; then
-            gzip -dc "$from/$name.$side.gz" >"$to/$name.$side.part"
-        else
-            curl -fsSL "$url/$name.$side.gz" | gzip -dc >"$to/$name.$side.part"
-        fi
+        fetch "$name.$side" >"$to/$name.$side.part"
+        [ -s "$to/$name.$side.part" ] || { echo "$to/$name.$side could not be fetched" >&2; exit 1; }
         mv "$to/$name.$side.part" "$to/$name.$side"
     done
 done
