@@ -11,12 +11,6 @@
 #include "training/ema.h"
 #include "training/trainer.h"
 
-static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
-    const ConfigTokenizerSection *c = &t->config.tokenizer;
-    TokenizerOptions options = {c->type, c->vocab_size, c->normalization, c->lowercase, c->min_frequency};
-    return tokenizer_learn(texts, count, &options, error);
-}
-
 static void note_small(Trainer *t, const Tokenizer *tokenizer, const char *path) {
     const ConfigTokenizerSection *c = &t->config.tokenizer;
     if (c->type == TOKENIZER_BYTE || tokenizer_vocab_size(tokenizer) >= c->vocab_size) return;
@@ -33,7 +27,7 @@ static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *te
         tokenizer = tokenizer_load(path, error);
     } else {
         log_progress(&t->log, "learning %d pieces ...", t->config.tokenizer.vocab_size);
-        tokenizer = learn(t, texts, count, error);
+        tokenizer = corpora_learn_tokenizer(&t->config, texts, count, error);
         if (tokenizer != NULL && !tokenizer_save(tokenizer, path, error)) {
             tokenizer_free(tokenizer);
             tokenizer = NULL;
@@ -71,6 +65,11 @@ static void note_changes(Trainer *t, const char *path, const Lines *lines) {
 
 static void note_all(Trainer *t, const ParallelText *text) {
     for (int i = 0; i < text->files; i++) note_changes(t, text->file[i].path, &text->file[i].lines);
+}
+
+void trainer_plan_threads(ConfigTrain *c) {
+    if (c->threads == 0) c->threads = cpu_cores();
+    if (c->lanes == 0) c->lanes = c->threads;
 }
 
 void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
@@ -149,8 +148,7 @@ static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
                          "another [output] dir",
                          t->run.path);
     if (resumes && !apply_saved_config(t, error)) return false;
-    if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
-    if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
+    trainer_plan_threads(&t->config.train);
     note_all(t, text);
     note_all(t, &t->valid_text);
     if (!get_tokenizers(t, text, resumes, error) || !corpora_encode(t, text, error)) return false;

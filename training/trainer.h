@@ -60,6 +60,9 @@ typedef struct Trainer {
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error);
 void trainer_close(Trainer *t);
 
+/* Replaces `auto` by what it stands for on this machine. */
+void trainer_plan_threads(ConfigTrain *config);
+
 /* The part of it that needs no run directory: parameters, gradients, optimizer and batches for t->config, t->train and
  * the sizes of the vocabularies. */
 void trainer_make_model(Trainer *t, int source_vocab, int target_vocab);
