@@ -18,7 +18,7 @@ both_ways() {
     same_files "$whole.losses" "$halves.losses" "losses and learning rates of a resumed training: $*"
 }
 
-# The names of the tensors that the state of $whole holds, and of its sums.
+# Those tensors, and no others, are in the state of $whole.
 has_tensors() {
     for name in "$@"; do
         head -c 4000 "$whole/state.safetensors" | grep -qa "\"$name\":{\"dtype\"" || fail "no $name in the state"
@@ -44,15 +44,13 @@ grep -q '"update":11,.*"lr":2.5e-13,' "$whole/metrics.jsonl" || fail "not lowere
 both_ways --set train.optimizer=sgd --set train.momentum=0.9 --set train.lr=0.1 --set train.weight_decay=0.01
 has_tensors parameters sgd.m
 both_ways --set train.optimizer=adamw --set train.weight_decay=0.1 --set train.ema=0.9 --set train.schedule=noam \
-    --set train.lr=0.5 --set train.updates=12
+    --set train.lr=0.5
 has_tensors parameters adam.m adam.v ema
 small_config "$work/last" >"$work/last.ini"
 expect 0 'update 12,' "$train" "$work/last.ini" --set train.optimizer=adamw --set train.weight_decay=0.1 \
     --set train.schedule=noam --set train.lr=0.5
 losses() { grep '"kind":"train"' "$1/metrics.jsonl" | sed 's/,"tgt_tokens.*//'; }
 [ "$(losses "$whole")" = "$(losses "$work/last")" ] || fail "the average changes the training itself"
-[ "$(grep '"kind":"valid"' "$whole/metrics.jsonl")" != "$(grep '"kind":"valid"' "$work/last/metrics.jsonl")" ] ||
-    fail "the average is not what is validated"
 cmp -s "$whole/model.safetensors" "$work/last/model.safetensors" && fail "the average is not what is saved as the model"
 
 # Four batches that make one update are the batch of their size: the loss is divided by the tokens of all of them.
@@ -66,11 +64,14 @@ same_files "$work/parts1/model.safetensors" "$work/parts4/model.safetensors" "ac
 small_config "$work/dry" >"$work/dry.ini"
 ls -R "$work" >"$work/out"
 ls -R "$work" >"$work.before"
-expect 0 'learning rate' "$train" "$work/dry.ini" --dry-run --set train.updates=0 --set train.epochs=2
+look="--set train.updates=0 --set train.epochs=2 --set train.threads=auto --set train.lanes=auto"
+# shellcheck disable=SC2086 # words are wanted
+expect 0 'learning rate' "$train" "$work/dry.ini" --dry-run $look
 ls -R "$work" | cmp -s - "$work.before" || fail "a dry run writes files"
 rm "$work.before"
 mv "$work/out" "$work/dry.out"
-expect 0 'all epochs done' "$train" "$work/dry.ini" --set train.updates=0 --set train.epochs=2
+# shellcheck disable=SC2086
+expect 0 'all epochs done' "$train" "$work/dry.ini" $look
 sed '/^parameter /,$d' "$work/dry.out" | sed '$d' | cmp -s - "$work/dry/config.ini" || fail "not the resolved configuration"
 all=$(sed -nE 's/.*: ([0-9]+) parameters in ([0-9]+) tensors/\1 in \2/p' "$work/out")
 [ -n "$all" ] && grep -qE "^total +$all tensors" "$work/dry.out" || fail "a dry run finds other parameters than $all"

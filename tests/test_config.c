@@ -180,7 +180,8 @@ static void test_mistakes(void **state) {
          "c.ini:10: lr_min = 0.0006 is above lr = 0.0005; lower it"},
         {NEEDED LIMIT "schedule = plateau\n",
          "c.ini:8: schedule = plateau needs a validation set; give [data] valid_source and valid_target"},
-        {NEEDED LIMIT "schedule = plateau\nplateau_patience = 4\n[valid]\npatience = 4\n[data]\nvalid_tsv = v\n",
+        {"[data]\ntrain_tsv = t\nvalid_tsv = v\n[output]\ndir = r\n" LIMIT
+         "schedule = plateau\nplateau_patience = 4\n[valid]\npatience = 4\n",
          "c.ini:11: with patience = 4 training stops before plateau_patience = 4 lowers the rate; give a larger "
          "patience"},
         {NEEDED LIMIT "momentum = 0.9\noptimizer = adamw\n",

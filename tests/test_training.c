@@ -246,6 +246,31 @@ static void test_odd_numbers_of_lanes_and_pieces(void **state) {
     memory_free(right);
 }
 
+/* Loss and translations of a validation are those of the average: they stay when the last weights are gone. */
+static void test_average_is_validated(void **state) {
+    (void)state;
+    static const char *const metrics[] = {"nll", "bleu"};
+    for (int i = 0; i < 2; i++) {
+        char settings[128];
+        Error error = {""};
+        StepResult r;
+        Trainer t;
+        scratch_create();
+        write_corpus();
+        snprintf(settings, sizeof settings, "updates = 60\nlr = 0.02\nema = 0.5\n[valid]\nmetric = %s\n", metrics[i]);
+        open_trainer(&t, settings);
+        for (int update = 0; update < 60; update++) assert_true(trainer_step(&t, &r));
+        assert_true(trainer_validate(&t, &error));
+        double value = t.state.best;
+        assert_true(value > 0);
+        memset(t.slab, 0, t.table.total * sizeof(real));
+        t.state.best_update = 0;
+        assert_true(trainer_validate(&t, &error));
+        assert_true(t.state.best == value);
+        close_trainer(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits),
@@ -254,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_another_corpus_is_refused),
         cmocka_unit_test(test_threads_change_no_bit_of_training),
         cmocka_unit_test(test_odd_numbers_of_lanes_and_pieces),
+        cmocka_unit_test(test_average_is_validated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
