@@ -5,12 +5,13 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/version.h"
+#include "training/dry_run.h"
 #include "training/trainer.h"
 
 typedef struct Arguments {
     OptionList set;
     const char *threads;
-    bool fresh, help_config, help, version;
+    bool fresh, dry_run, help_config, help, version;
 } Arguments;
 
 #define OPTION(name, value, kind, field, help) \
@@ -19,6 +20,7 @@ static const Option table[] = {
     OPTION("set", "section.key=value", LIST, set, "overrides a key of the file; may be given several times"),
     OPTION("threads", "N", TEXT, threads, "the same as --set train.threads=N"),
     OPTION("fresh", NULL, FLAG, fresh, "moves an old run aside and starts over"),
+    OPTION("dry-run", NULL, FLAG, dry_run, "prints configuration, parameters and learning rates, and writes nothing"),
     OPTION("help-config", NULL, FLAG, help_config, "prints every key with its meaning, range and default"),
     OPTION("help", NULL, FLAG, help, "this text"),
     OPTION("version", NULL, FLAG, version, "the version"),
@@ -26,7 +28,7 @@ static const Option table[] = {
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
 static void print_help(void) {
-    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
+    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh] [--dry-run]\n"
          "\n"
          "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
          "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n");
@@ -74,11 +76,13 @@ int main(int argc, char **argv) {
     }
     Config config;
     Trainer trainer;
-    if (!config_load(&config, argv[first], a.set.text, a.set.count, &error) ||
-        !trainer_open(&trainer, &config, a.fresh, &error)) {
+    bool good = config_load(&config, argv[first], a.set.text, a.set.count, &error);
+    if (good) good = a.dry_run ? dry_run(&config, stdout, &error) : trainer_open(&trainer, &config, a.fresh, &error);
+    if (!good) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
+    if (a.dry_run) return options_finish("train");
     TrainEnd end = trainer_run(&trainer, &error);
     int status = finish(&trainer, end, &error);
     trainer_close(&trainer);

@@ -18,7 +18,7 @@ typedef enum Part {
     PART_EMBEDDING,
     PART_LOSS,
     PART_SUM,
-    PART_ADAM,
+    PART_OPTIMIZER,
     PART_WAIT,
     PARTS
 } Part;

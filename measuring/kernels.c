@@ -10,7 +10,7 @@
 #include "model/matmul.h"
 #include "model/softmax.h"
 #include "model/tile.h"
-#include "training/adam.h"
+#include "training/optimizer.h"
 
 /* Buffers that all loops share: rows as wide as the Tiny model, and a vocabulary. */
 enum {
@@ -31,7 +31,7 @@ typedef struct Buffers {
     real *mean, *rstd;                     /* [N] */
     uint64_t *row_key;                     /* [N] */
     real *parameters, *gradient;           /* [ADAM] */
-    Adam adam;
+    Optimizer adam;
 } Buffers;
 
 static real sink; /* of results that nobody reads, so that they are computed */
@@ -75,7 +75,7 @@ static void run_relu_backward(Buffers *b) { activation_backward(b->y, b->z, b->x
 static void run_bias(Buffers *b) {
     for (int n = 0; n < N; n++) vec_add(b->y + n * D, b->bias, D);
 }
-static void run_adam(Buffers *b) { adam_update(b->parameters, &b->adam, b->gradient, 1, 1e-4, 1); }
+static void run_adam(Buffers *b) { optimizer_update(b->parameters, &b->adam, b->gradient, 1, 1e-4, 1); }
 static void run_transpose_short(Buffers *b) {
     for (int n = 0; n + SHORT <= N; n += SHORT) tile_transpose(b->y, SHORT, b->x + n * 3 * D, 3 * D, SHORT - 1, HEAD);
 }
@@ -156,12 +156,13 @@ int kernels_measure(KernelTime *times) {
                  .parameters = reals(ADAM, 10),
                  .gradient = reals(ADAM, 11)};
     for (int n = 0; n < N; n++) b.row_key[n] = hash64((uint64_t)n);
-    adam_init(&b.adam, ADAM, 0.9, 0.98, 1e-9);
+    optimizer_init(&b.adam, &(ConfigTrain){.adam_beta1 = 0.9, .adam_beta2 = 0.98, .adam_eps = 1e-9},
+                   &(ParamTable){.total = ADAM});
     matmul_serial_blas();
     for (int k = 0; k < COUNT; k++)
         times[k] =
             (KernelTime){KERNELS[k].name, KERNELS[k].sizes, 1e9 * seconds_of(KERNELS[k].run, &b) / KERNELS[k].elements};
-    adam_free(&b.adam);
+    optimizer_free(&b.adam);
     real *all[] = {b.x, b.y, b.z, b.weight, b.bias, b.dweight, b.dbias, b.mean, b.rstd, b.parameters, b.gradient};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) memory_free(all[i]);
     memory_free(b.row_key);

@@ -17,7 +17,7 @@ static const char *const PART_NAMES[PARTS + 1] = {[PART_GEMM] = "products of enc
                                                   [PART_EMBEDDING] = "embedding",
                                                   [PART_LOSS] = "output layer and loss",
                                                   [PART_SUM] = "sum of gradients",
-                                                  [PART_ADAM] = "Adam",
+                                                  [PART_OPTIMIZER] = "optimizer",
                                                   [PART_WAIT] = "waiting for the slowest lane",
                                                   [PARTS] = "everything else"};
 
@@ -47,8 +47,8 @@ static void print_decoding(const DecodeTime *d) {
 static void print_memory(const Trainer *t, double peak_mb) {
     double slab = 1e-6 * sizeof(real) * (double)t->table.total, activations = 0;
     for (int i = 0; i < t->lanes.threads; i++) activations += 1e-6 * (double)t->lanes.arena[i].peak;
-    printf("  %-36s %9.0f MB: parameters and Adam %.0f, gradients %.0f, activations %.0f\n", "peak memory", peak_mb,
-           3 * slab, t->lanes.lanes * slab, activations);
+    printf("  %-36s %9.0f MB: parameters and optimizer %.0f, gradients %.0f, activations %.0f\n", "peak memory",
+           peak_mb, 3 * slab, t->lanes.lanes * slab, activations);
 }
 
 void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u, const DecodeTime *decoding) {

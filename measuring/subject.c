@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
 #include "measuring/made_up.h"
 #include "model/matmul.h"
 #include "training/corpora.h"
@@ -27,33 +26,10 @@ static void make_up(Trainer *t, int length) {
     trainer_make_model(t, vocab, vocab);
 }
 
-static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
-    const ConfigTokenizerSection *c = &t->config.tokenizer;
-    TokenizerOptions options = {c->type, c->vocab_size, c->normalization, c->lowercase, c->min_frequency};
-    return tokenizer_learn(texts, count, &options, error);
-}
-
-static bool read_corpus(Trainer *t, const ParallelText *text, Error *error) {
-    const ConfigData *d = &t->config.data;
-    const Lines *both[2] = {&text->source, &text->target};
-    bool shared = t->config.tokenizer.shared;
-    t->source = learn(t, both, shared ? 2 : 1, error);
-    t->target = shared || t->source == NULL ? t->source : learn(t, both + 1, 1, error);
-    if (t->target == NULL) return false;
-    corpus_encode(&t->train, text, t->source, t->target);
-    corpus_filter(&t->train, text, &(CorpusFilter){d->max_length, d->max_ratio, d->drop_duplicates});
-    if (t->train.pairs == 0)
-        return error_set(error, "%s: no pair is left; raise [data] max_length or max_ratio", text->file[0].path);
-    trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
-    return true;
-}
-
 bool subject_open(Trainer *t, Config *config, const SubjectText *from, Error *error) {
     matmul_serial_blas();
     *t = (Trainer){.config = *config};
-    ConfigTrain *c = &t->config.train;
-    if (c->threads == 0) c->threads = cpu_cores();
-    if (c->lanes == 0) c->lanes = c->threads;
+    trainer_plan_threads(&t->config.train);
     if (from->made_up) {
         make_up(t, from->length);
         return true;
@@ -62,7 +38,8 @@ bool subject_open(Trainer *t, Config *config, const SubjectText *from, Error *er
     bool good = corpora_read(&text, &valid, &t->config, error);
     if (good) {
         parallel_text_free(&valid);
-        good = read_corpus(t, &text, error);
+        good = corpora_learn(t, &text, error);
+        if (good) trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
         if (good) trainer_keep_text(t, &text);
         parallel_text_free(&text);
     }

@@ -23,9 +23,13 @@ typedef enum ConfigPositions { CONFIG_POSITIONS_SINUSOIDAL } ConfigPositions;
 typedef enum ConfigTie { CONFIG_TIE_ALL, CONFIG_TIE_DECODER, CONFIG_TIE_NONE } ConfigTie;
 typedef enum ConfigSchedule {
     CONFIG_SCHEDULE_INVERSE_SQRT,
+    CONFIG_SCHEDULE_NOAM,
     CONFIG_SCHEDULE_LINEAR,
-    CONFIG_SCHEDULE_CONSTANT
+    CONFIG_SCHEDULE_COSINE,
+    CONFIG_SCHEDULE_CONSTANT,
+    CONFIG_SCHEDULE_PLATEAU
 } ConfigSchedule;
+typedef enum ConfigOptimizer { CONFIG_OPTIMIZER_ADAM, CONFIG_OPTIMIZER_ADAMW, CONFIG_OPTIMIZER_SGD } ConfigOptimizer;
 typedef enum ConfigMetric {
     CONFIG_METRIC_NLL,
     CONFIG_METRIC_EXACT_MATCH,
@@ -80,8 +84,13 @@ typedef struct ConfigTrain {
     double lr;
     ConfigSchedule schedule;
     int warmup; /* updates */
+    double warmup_start, lr_min;
+    double plateau_factor;
+    int plateau_patience; /* validations */
     double label_smoothing, clip_norm;
-    double adam_beta1, adam_beta2, adam_eps;
+    ConfigOptimizer optimizer;
+    double adam_beta1, adam_beta2, adam_eps, momentum, weight_decay;
+    double ema; /* 0 = off */
     int accumulate;
     uint64_t seed;
     int threads, lanes; /* 0 = auto */

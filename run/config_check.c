@@ -128,6 +128,65 @@ static void set_piece_rows(Config *config) {
     if (config->train.piece_rows == 0) config->train.piece_rows = width < 512 ? 512 : 320;
 }
 
+static const char *schedule_name(ConfigSchedule schedule) {
+    static const char *const names[] = {[CONFIG_SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
+                                        [CONFIG_SCHEDULE_NOAM] = "noam",
+                                        [CONFIG_SCHEDULE_LINEAR] = "linear",
+                                        [CONFIG_SCHEDULE_COSINE] = "cosine",
+                                        [CONFIG_SCHEDULE_CONSTANT] = "constant",
+                                        [CONFIG_SCHEDULE_PLATEAU] = "plateau"};
+    return names[schedule];
+}
+
+static void check_warmup(const ConfigTrain *t, const ConfigSources *s) {
+    const char *name = schedule_name(t->schedule);
+    bool falls_from_warmup = t->schedule == CONFIG_SCHEDULE_INVERSE_SQRT || t->schedule == CONFIG_SCHEDULE_NOAM;
+    bool falls_to_updates = t->schedule == CONFIG_SCHEDULE_LINEAR || t->schedule == CONFIG_SCHEDULE_COSINE;
+    if (falls_from_warmup && t->warmup == 0)
+        clash(s, "train.warmup train.schedule",
+              "schedule = %s falls from the end of warmup, but warmup is 0; give 1 or more", name);
+    if (falls_to_updates && t->updates <= t->warmup)
+        clash(s, "train.updates train.schedule",
+              "schedule = %s falls from the end of warmup to the last of [train] updates; give more updates than "
+              "warmup",
+              name);
+    if (t->schedule == CONFIG_SCHEDULE_NOAM && s->line[config_find("train", "lr")] == 0)
+        clash(s, "train.schedule",
+              "schedule = noam takes [train] lr as a factor, for which there is no default; give 1, as in the paper, "
+              "or 2");
+    if (t->schedule == CONFIG_SCHEDULE_NOAM && t->warmup_start > 0)
+        clash(s, "train.warmup_start train.schedule", "schedule = noam rises from 0; leave out warmup_start");
+    else if (t->warmup_start > t->lr)
+        clash(s, "train.warmup_start train.lr", "warmup_start = %g is above lr = %g, to which the rate rises; lower it",
+              t->warmup_start, t->lr);
+}
+
+static void check_lowest_rate(const ConfigTrain *t, const ConfigSources *s) {
+    bool used = t->schedule == CONFIG_SCHEDULE_COSINE || t->schedule == CONFIG_SCHEDULE_PLATEAU;
+    if (t->lr_min > 0 && !used)
+        clash(s, "train.lr_min train.schedule", "schedule = %s has no lowest rate; leave out lr_min",
+              schedule_name(t->schedule));
+    else if (t->lr_min > t->lr)
+        clash(s, "train.lr_min train.lr", "lr_min = %g is above lr = %g; lower it", t->lr_min, t->lr);
+}
+
+static void check_plateau(const Config *c, const ConfigSources *s) {
+    const ConfigTrain *t = &c->train;
+    if (t->schedule != CONFIG_SCHEDULE_PLATEAU) return;
+    if (c->data.valid_source[0] == '\0' && c->data.valid_tsv[0] == '\0')
+        clash(s, "train.schedule data.valid_source data.valid_target data.valid_tsv",
+              "schedule = plateau needs a validation set; give [data] valid_source and valid_target");
+    if (c->valid.patience > 0 && c->valid.patience <= t->plateau_patience)
+        clash(s, "valid.patience train.plateau_patience train.schedule",
+              "with patience = %d training stops before plateau_patience = %d lowers the rate; give a larger patience",
+              c->valid.patience, t->plateau_patience);
+}
+
+static void check_optimizer(const ConfigTrain *t, const ConfigSources *s) {
+    if (t->momentum > 0 && t->optimizer != CONFIG_OPTIMIZER_SGD)
+        clash(s, "train.momentum train.optimizer", "momentum is for optimizer = sgd; Adam has adam_beta1 instead");
+}
+
 void config_check(Config *config, const ConfigSources *sources) {
     ConfigModel *m = &config->model;
     const ConfigTrain *t = &config->train;
@@ -144,13 +203,10 @@ void config_check(Config *config, const ConfigSources *sources) {
     if (t->epochs == 0 && t->updates == 0 && !(t->minutes > 0))
         clash(sources, "train.epochs train.updates train.minutes",
               "training would never end; give [train] epochs, updates or minutes");
-    if (t->schedule == CONFIG_SCHEDULE_INVERSE_SQRT && t->warmup == 0)
-        clash(sources, "train.warmup train.schedule",
-              "schedule = inverse_sqrt falls from the end of warmup, but warmup is 0; give 1 or more");
-    if (t->schedule == CONFIG_SCHEDULE_LINEAR && t->updates <= t->warmup)
-        clash(sources, "train.updates train.schedule",
-              "schedule = linear falls from the end of warmup to the last of [train] updates; give more updates than "
-              "warmup");
+    check_warmup(t, sources);
+    check_lowest_rate(t, sources);
+    check_plateau(config, sources);
+    check_optimizer(t, sources);
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
 }

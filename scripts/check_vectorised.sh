@@ -17,7 +17,8 @@ model/activation.c relu_forward relu_backward
 model/residual.c add_rows
 model/loss.c loss_backward
 model/tile.c tile
-training/adam.c adam_update
+training/optimizer.c adam_update sgd_update
+training/ema.c ema_update
 END
 
 # All files at once, on the machine's cores.

@@ -1,4 +1,4 @@
-/* Activations, linear layers, the embedding and Adam, each against its definition. */
+/* Activations, linear layers and the embedding, each against its definition. */
 #include "tests/support/probe.h"
 
 #include "base/memory.h"
@@ -7,7 +7,6 @@
 #include "model/linear.h"
 #include "model/matmul.h"
 #include "tests/support/twin.h"
-#include "training/adam.h"
 
 static size_t cells(int N, int D) { return (size_t)N * (size_t)D; }
 
@@ -131,52 +130,12 @@ static void test_embedding(void **state) {
     twin_for_shapes(check_embedding, 40, 131, 97);
 }
 
-/* Algorithm 1 of Kingma and Ba, one element at a time, on the clipped gradient. */
-typedef struct TwinAdam {
-    double m, v;
-} TwinAdam;
-
-static void twin_adam(TwinSum *p, TwinAdam *a, double g, double lr, int update) {
-    const double beta1 = 0.9, beta2 = 0.98, eps = 1e-9;
-    a->m = beta1 * a->m + (1 - beta1) * g;
-    a->v = beta2 * a->v + (1 - beta2) * g * g;
-    double mhat = a->m / (1 - pow(beta1, update)), vhat = a->v / (1 - pow(beta2, update));
-    twin_add(p, -lr * mhat / (sqrt(vhat) + eps), lr * (1 + fabs(mhat) / (sqrt(vhat) + eps)));
-}
-
-/* Steps of about lr, whatever the size of the gradient; an element without gradient stays. */
-static void check_adam(int N, int D, uint64_t seed, Arena *arena) {
-    size_t size = cells(N, D);
-    double factor = seed % 200 ? 1 : 0.37;
-    real *p = twin_random(arena, size, seed), *gradient = twin_output(arena, size);
-    TwinSum *twin = twin_sums_from(arena, p, size);
-    TwinAdam *state = arena_array(arena, TwinAdam, "moments", size);
-    for (size_t i = 0; i < size; i++) state[i] = (TwinAdam){0, 0};
-    Adam adam;
-    adam_init(&adam, size, 0.9, 0.98, 1e-9);
-    for (int update = 1; update <= 5; update++) {
-        double lr = 0.1 / update;
-        probe_random(gradient, size, seed + (uint64_t)update);
-        for (size_t i = 0; i < size; i++) gradient[i] *= i % 7 == 0 ? 0 : i % 7 == 1 ? (real)1e-6 : 1;
-        for (size_t i = 0; i < size; i++) twin_adam(&twin[i], &state[i], factor * (double)gradient[i], lr, update);
-        adam_update(p, &adam, gradient, factor, lr, 1 + update % 3);
-    }
-    assert_sums(p, twin, size, 8);
-    adam_free(&adam);
-}
-
-static void test_adam(void **state) {
-    (void)state;
-    twin_for_shapes(check_adam, 30, 67, 400);
-}
-
 int main(void) {
     matmul_serial_blas();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activation),
         cmocka_unit_test(test_linear),
         cmocka_unit_test(test_embedding),
-        cmocka_unit_test(test_adam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -10,8 +10,8 @@
 #include "model/matmul.h"
 #include "run/safetensors.h"
 #include "tests/support/small_model.h"
-#include "training/adam.h"
 #include "training/lanes.h"
+#include "training/optimizer.h"
 #include "training/schedule.h"
 
 static const double TOLERANCE = REAL_IS_DOUBLE ? 1e-9 : 1e-4;
@@ -196,17 +196,18 @@ static double checksum(const SmallModel *m) {
 }
 
 /* Update u takes sentences 3u .. 3u+3 mod 12, here as two pieces on two lanes. */
-static void take_update(const Reference *r, SmallModel *m, Lanes *lanes, Adam *adam, int u) {
+static void take_update(const Reference *r, SmallModel *m, Lanes *lanes, Optimizer *adam, int u) {
     int chosen[4];
     for (int i = 0; i < 4; i++) chosen[i] = (3 * u + i) % r->batch.source.sentences;
     Batch piece[2] = {small_batch_choose(&r->batch, 1, chosen), small_batch_choose(&r->batch, 3, chosen + 1)};
     LossSums sums = lanes_gradient(lanes, piece, 2, &m->p, &m->positions, r->smoothing, NULL);
     double norm = lanes_sum(lanes);
-    double lr = schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, number(r, "lr"), whole(r, "warmup"), 0, u);
+    Config c = {.train = {.lr = number(r, "lr"), .warmup = whole(r, "warmup")}}; /* inverse_sqrt */
+    double lr = schedule_lr(&c, 0, u);
     assert_near(sums.objective / (double)sums.tokens, values(r, "loss")[u - 1], TOLERANCE);
     assert_near(norm, values(r, "grad_norm")[u - 1], TOLERANCE);
     assert_near(lr, values(r, "lr")[u - 1], 1e-14);
-    adam_update(m->parameters, adam, lanes->slab[0], clip_factor(norm, number(r, "clip_norm")), lr, 1);
+    optimizer_update(m->parameters, adam, lanes->slab[0], clip_factor(norm, number(r, "clip_norm")), lr, 1);
     /* In float, k_proj.bias moves by rounding noise (its true gradient is 0), which Adam makes as large as lr. */
     if (REAL_IS_DOUBLE) assert_near(checksum(m), values(r, "checksum")[u - 1], 1e-9);
     small_batch_free(&piece[0]);
@@ -233,15 +234,18 @@ static void test_trajectory(void **state) {
     Reference r;
     SmallModel m;
     Lanes lanes;
-    Adam adam;
+    Optimizer adam;
     reference_read(&r, "tests/reference/trajectory.safetensors");
     small_model_init(&m, &r.config, 1);
     read_slab(m.parameters, &r, &m.table, "param.");
     lanes_init(&lanes, &r.config, m.table.total, 2, 2);
-    adam_init(&adam, m.table.total, number(&r, "adam_beta1"), number(&r, "adam_beta2"), number(&r, "adam_eps"));
+    ConfigTrain method = {.adam_beta1 = number(&r, "adam_beta1"),
+                          .adam_beta2 = number(&r, "adam_beta2"),
+                          .adam_eps = number(&r, "adam_eps")};
+    optimizer_init(&adam, &method, &m.table);
     for (int u = 1; u <= whole(&r, "updates"); u++) take_update(&r, &m, &lanes, &adam, u);
     compare_final(&m, &r);
-    adam_free(&adam);
+    optimizer_free(&adam);
     lanes_free(&lanes);
     small_model_free(&m);
     reference_free(&r);

@@ -58,7 +58,7 @@ check_report "$work/made_up" 2
 check_report "$work/corpus" 1
 grep -q '"parameters": [0-9]' "$work/corpus" || fail "parameters"
 grep -q 'Training, 2 updates of about 600 target tokens on 2 lanes' "$work/length" || fail "text: $(cat "$work/length")"
-for row in 'sgemm of 2048 cubed' 'share of sgemm' 'peak memory .* MB' 'attention core' 'Adam' 'everything else' 'vocabulary 400.400'; do
+for row in 'sgemm of 2048 cubed' 'share of sgemm' 'peak memory .* MB' 'attention core' 'optimizer' 'everything else' 'vocabulary 400.400'; do
     grep -q "$row" "$work/length" || fail "no row '$row': $(cat "$work/length")"
 done
 # In text too the shares are all of it.

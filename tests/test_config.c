@@ -123,8 +123,8 @@ static void test_mistakes(void **state) {
         {NEEDED LIMIT "seed = 18446744073709551616\n",
          "c.ini:8: [train] seed cannot be \"18446744073709551616\"; give a whole number from 0 to "
          "18446744073709551615"},
-        {NEEDED LIMIT "schedule = Constant\n",
-         "c.ini:8: [train] schedule cannot be \"Constant\"; give inverse_sqrt, linear or constant"},
+        {NEEDED LIMIT "schedule = Constant\n", "c.ini:8: [train] schedule cannot be \"Constant\"; give inverse_sqrt, "
+                                               "noam, linear, cosine, constant or plateau"},
         {NEEDED LIMIT "[tokenizer]\nlowercase = maybe\n",
          "c.ini:9: [tokenizer] lowercase cannot be \"maybe\"; give yes or no"},
         {NEEDED LIMIT "[tokenizer]\nnormalization = nf\n",
@@ -161,6 +161,31 @@ static void test_mistakes(void **state) {
          "c.ini:4: valid_target is given without valid_source; give both or none"},
         {NEEDED LIMIT "warmup = 0\n",
          "c.ini:8: schedule = inverse_sqrt falls from the end of warmup, but warmup is 0; give 1 or more"},
+        {NEEDED LIMIT "lr = 1\nschedule = noam\nwarmup = 0\nwarmup_start = 0.1\n",
+         "c.ini:10: schedule = noam falls from the end of warmup, but warmup is 0; give 1 or more\n"
+         "c.ini:11: schedule = noam rises from 0; leave out warmup_start"},
+        {NEEDED LIMIT "schedule = noam\n",
+         "c.ini:8: schedule = noam takes [train] lr as a factor, for which there is no "
+         "default; give 1, as in the paper, or 2"},
+        {NEEDED LIMIT "schedule = cosine\nwarmup = 5\n", "c.ini:8: schedule = cosine falls from the end of warmup to "
+                                                         "the last of [train] updates; give more updates than "
+                                                         "warmup"},
+        {NEEDED LIMIT "schedule = linear\nwarmup = 5\nupdates = 5\n",
+         "c.ini:10: schedule = linear falls from the end of warmup to the last of [train] updates; give more updates "
+         "than warmup"},
+        {NEEDED LIMIT "lr = 0.01\nwarmup_start = 0.02\n",
+         "c.ini:9: warmup_start = 0.02 is above lr = 0.01, to which the rate rises; lower it"},
+        {NEEDED LIMIT "lr_min = 0.0001\n", "c.ini:8: schedule = inverse_sqrt has no lowest rate; leave out lr_min"},
+        {NEEDED LIMIT "updates = 9000\nschedule = cosine\nlr_min = 0.0006\n",
+         "c.ini:10: lr_min = 0.0006 is above lr = 0.0005; lower it"},
+        {NEEDED LIMIT "schedule = plateau\n",
+         "c.ini:8: schedule = plateau needs a validation set; give [data] valid_source and valid_target"},
+        {"[data]\ntrain_tsv = t\nvalid_tsv = v\n[output]\ndir = r\n" LIMIT
+         "schedule = plateau\nplateau_patience = 4\n[valid]\npatience = 4\n",
+         "c.ini:11: with patience = 4 training stops before plateau_patience = 4 lowers the rate; give a larger "
+         "patience"},
+        {NEEDED LIMIT "momentum = 0.9\noptimizer = adamw\n",
+         "c.ini:8: momentum is for optimizer = sgd; Adam has adam_beta1 instead"},
         /* Nothing is concluded from a value that is wrong itself; the rest is reported together, by line. */
         {NEEDED "[train]\nepochs = many\nlr = fast\n[model]\nheads = x\nd_model = 250\nd_modle = 1\nword\n",
          "c.ini:7: [train] epochs cannot be \"many\"; give a whole number from 0 to 1000000000\n"

@@ -8,8 +8,8 @@
 #include "decoding/beam.h"
 #include "model/matmul.h"
 #include "tests/support/small_model.h"
-#include "training/adam.h"
 #include "training/lanes.h"
+#include "training/optimizer.h"
 #include "training/schedule.h"
 
 enum { VOCAB = 14, FIRST_WORD = 4, LONGEST = 8, BATCH = 32 };
@@ -54,26 +54,26 @@ typedef struct Learner {
     ModelConfig config;
     SmallModel m;
     Lanes lanes;
-    Adam adam;
+    Optimizer adam;
 } Learner;
 
 static void learner_init(Learner *l, int layers) {
     l->config = learner_config(layers);
     small_model_init(&l->m, &l->config, 1);
     lanes_init(&l->lanes, &l->config, l->m.table.total, 1, 1);
-    adam_init(&l->adam, l->m.table.total, 0.9, 0.98, 1e-9);
+    optimizer_init(&l->adam, &(ConfigTrain){.adam_beta1 = 0.9, .adam_beta2 = 0.98, .adam_eps = 1e-9}, &l->m.table);
 }
 
 static void learner_free(Learner *l) {
     small_model_free(&l->m);
     lanes_free(&l->lanes);
-    adam_free(&l->adam);
+    optimizer_free(&l->adam);
 }
 
 static double learner_update(Learner *l, const Batch *batch, double smoothing, double lr) {
     LossSums sums = lanes_gradient(&l->lanes, batch, 1, &l->m.p, &l->m.positions, smoothing, NULL);
     double norm = lanes_sum(&l->lanes);
-    adam_update(l->m.parameters, &l->adam, l->lanes.slab[0], clip_factor(norm, 1), lr, 1);
+    optimizer_update(l->m.parameters, &l->adam, l->lanes.slab[0], clip_factor(norm, 1), lr, 1);
     return sums.objective / (double)sums.tokens;
 }
 
@@ -110,9 +110,9 @@ static void test_eight_sentences_by_heart(void **state) {
     Learner l;
     learner_init(&l, 2);
     Batch b = make_batch(&l.config, reversed, 8, 11);
+    Config c = {.train = {.schedule = CONFIG_SCHEDULE_INVERSE_SQRT, .lr = 0.003, .warmup = 40}};
     double loss = 0;
-    for (int u = 1; u <= 250; u++)
-        loss = learner_update(&l, &b, 0.1, schedule_lr(CONFIG_SCHEDULE_INVERSE_SQRT, 0.003, 40, 0, u));
+    for (int u = 1; u <= 250; u++) loss = learner_update(&l, &b, 0.1, schedule_lr(&c, 0, u));
     double least = smoothing_floor(0.1, VOCAB);
     print_message("eight sentences: loss %.5f, floor %.5f\n", loss, least);
     assert_true(loss >= least);
@@ -124,9 +124,10 @@ static void test_eight_sentences_by_heart(void **state) {
 static void check_task(TargetWord *task, const char *name, int layers, int updates) {
     Learner l;
     learner_init(&l, layers);
+    Config c = {.train = {.schedule = CONFIG_SCHEDULE_LINEAR, .lr = 0.005, .warmup = 100, .updates = updates}};
     for (int u = 1; u <= updates; u++) {
         Batch b = make_batch(&l.config, task, BATCH, (uint64_t)u);
-        learner_update(&l, &b, 0, schedule_lr(CONFIG_SCHEDULE_LINEAR, 0.005, 100, updates, u));
+        learner_update(&l, &b, 0, schedule_lr(&c, 0, u));
         small_batch_free(&b);
     }
     int right = 0, all = 10 * BATCH;

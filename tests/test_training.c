@@ -1,4 +1,4 @@
-/* Training as a whole: the schedule's values, the limits that end a run, updates that are not finite, and what threads,
+/* Training as a whole: the limits that end a run, updates that are not finite, and what threads,
  * lanes and pieces may change: nothing, or the rounding. */
 #include <math.h>
 #include <setjmp.h>
@@ -14,30 +14,7 @@
 #include "base/memory.h"
 #include "tests/support/probe.h"
 #include "tests/support/scratch.h"
-#include "training/schedule.h"
 #include "training/trainer.h"
-
-static void assert_rate(double expected, ConfigSchedule schedule, int64_t u) {
-    double rate = schedule_lr(schedule, 0.5, 10, 40, u);
-    if (fabs(rate - expected) > 1e-15) fail_msg("update %d: rate %.17g, not %.17g", (int)u, rate, expected);
-}
-
-static void test_schedules(void **state) {
-    (void)state;
-    const ConfigSchedule all[] = {CONFIG_SCHEDULE_INVERSE_SQRT, CONFIG_SCHEDULE_LINEAR, CONFIG_SCHEDULE_CONSTANT};
-    for (int i = 0; i < 3; i++) {
-        assert_rate(0.05, all[i], 1);
-        assert_rate(0.45, all[i], 9);
-        assert_rate(0.5, all[i], 10);
-    }
-    assert_rate(0.25, CONFIG_SCHEDULE_INVERSE_SQRT, 40);
-    assert_rate(0.5, CONFIG_SCHEDULE_CONSTANT, 1000);
-    assert_rate(0.5 * 30 / 31, CONFIG_SCHEDULE_LINEAR, 11);
-    assert_rate(0.5 / 31, CONFIG_SCHEDULE_LINEAR, 40);
-    assert_rate(0, CONFIG_SCHEDULE_LINEAR, 41);
-    assert_rate(0, CONFIG_SCHEDULE_LINEAR, 99);
-    assert_true(schedule_lr(CONFIG_SCHEDULE_CONSTANT, 0.5, 0, 0, 1) == 0.5);
-}
 
 /* 60 pairs of numbers written in two ways: a corpus that trains in milliseconds. */
 static void write_corpus(void) {
@@ -142,7 +119,7 @@ static void test_bad_updates(void **state) {
     StepResult r;
     assert_false(trainer_step(&t, &r));
     assert_int_equal(t.state.update, 1);
-    assert_int_equal(t.adam.updates, 0);
+    assert_int_equal(t.optimizer.updates, 0);
     assert_true(r.drawn.pairs > 0 && r.first_line >= 1 && r.first_line <= 60);
     assert_int_equal(trainer_run(&t, &error), TRAIN_FAILED);
     assert_non_null(strstr(error.text, "4 updates in a row were not finite"));
@@ -196,7 +173,7 @@ static Trained train_for_50(int threads) {
     for (int update = 0; update < 50; update++) assert_true(trainer_step(&t, &r));
     assert_true(r.drawn.pieces > t.lanes.lanes);
     size_t size = t.table.total;
-    Trained trained = {size, copy_of(t.slab, size), copy_of(t.adam.m, size), copy_of(t.adam.v, size)};
+    Trained trained = {size, copy_of(t.slab, size), copy_of(t.optimizer.m, size), copy_of(t.optimizer.v, size)};
     trainer_close(&t);
     scratch_remove();
     return trained;
@@ -269,15 +246,40 @@ static void test_odd_numbers_of_lanes_and_pieces(void **state) {
     memory_free(right);
 }
 
+/* Loss and translations of a validation are those of the average: they stay when the last weights are gone. */
+static void test_average_is_validated(void **state) {
+    (void)state;
+    static const char *const metrics[] = {"nll", "bleu"};
+    for (int i = 0; i < 2; i++) {
+        char settings[128];
+        Error error = {""};
+        StepResult r;
+        Trainer t;
+        scratch_create();
+        write_corpus();
+        snprintf(settings, sizeof settings, "updates = 60\nlr = 0.02\nema = 0.5\n[valid]\nmetric = %s\n", metrics[i]);
+        open_trainer(&t, settings);
+        for (int update = 0; update < 60; update++) assert_true(trainer_step(&t, &r));
+        assert_true(trainer_validate(&t, &error));
+        double value = t.state.best;
+        assert_true(value > 0);
+        memset(t.slab, 0, t.table.total * sizeof(real));
+        t.state.best_update = 0;
+        assert_true(trainer_validate(&t, &error));
+        assert_true(t.state.best == value);
+        close_trainer(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_best_by_score),
         cmocka_unit_test(test_bad_updates),
         cmocka_unit_test(test_another_corpus_is_refused),
         cmocka_unit_test(test_threads_change_no_bit_of_training),
         cmocka_unit_test(test_odd_numbers_of_lanes_and_pieces),
+        cmocka_unit_test(test_average_is_validated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

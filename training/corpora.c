@@ -35,6 +35,12 @@ bool corpora_read(ParallelText *train, ParallelText *valid, const Config *config
     return false;
 }
 
+Tokenizer *corpora_learn_tokenizer(const Config *config, const Lines *const *texts, int count, Error *error) {
+    const ConfigTokenizerSection *c = &config->tokenizer;
+    TokenizerOptions options = {c->type, c->vocab_size, c->normalization, c->lowercase, c->min_frequency};
+    return tokenizer_learn(texts, count, &options, error);
+}
+
 /* Saves the ids for the next start. Training does not depend on it: a failure is said, and that is all. */
 static bool save(Trainer *t, const Corpus *corpus, const char *directory, const char *path, const CorpusKey *key) {
     Error error;
@@ -97,6 +103,18 @@ static bool require_pairs(const Corpus *c, const ParallelText *text, const char 
                                      "%s: no pair is left to %s; raise [data] max_length or max_ratio, or check the "
                                      "files",
                                      text->file[0].path, purpose);
+}
+
+bool corpora_learn(Trainer *t, const ParallelText *train, Error *error) {
+    const ConfigData *d = &t->config.data;
+    const Lines *both[2] = {&train->source, &train->target};
+    bool shared = t->config.tokenizer.shared;
+    t->source = corpora_learn_tokenizer(&t->config, both, shared ? 2 : 1, error);
+    t->target = shared || t->source == NULL ? t->source : corpora_learn_tokenizer(&t->config, both + 1, 1, error);
+    if (t->target == NULL) return false;
+    corpus_encode(&t->train, train, t->source, t->target);
+    corpus_filter(&t->train, train, &(CorpusFilter){d->max_length, d->max_ratio, d->drop_duplicates});
+    return require_pairs(&t->train, train, "train on", error);
 }
 
 bool corpora_encode(Trainer *t, const ParallelText *train, Error *error) {

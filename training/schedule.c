@@ -3,16 +3,39 @@
 #include <assert.h>
 #include <math.h>
 
-double schedule_lr(ConfigSchedule schedule, double lr, int warmup, int updates, int64_t u) {
+static double noam(double lr, int d_model, int warmup, double u) {
+    return lr / sqrt(d_model) * fmin(1 / sqrt(u), u / (warmup * sqrt(warmup)));
+}
+
+static double cosine(double lr, double lr_min, int warmup, int updates, int64_t u) {
+    if (u >= updates) return lr_min;
+    return lr_min + (lr - lr_min) * (1 + cos(acos(-1.0) * (double)(u - warmup) / (updates - warmup))) / 2;
+}
+
+double schedule_lr(const Config *config, int reductions, int64_t u) {
+    const ConfigTrain *c = &config->train;
     assert(u >= 1);
-    if (u < warmup) return lr * (double)u / warmup;
-    switch (schedule) {
+    if (c->schedule == CONFIG_SCHEDULE_NOAM) return noam(c->lr, config->model.d_model, c->warmup, (double)u);
+    if (u < c->warmup) return c->warmup_start + (c->lr - c->warmup_start) * (double)u / c->warmup;
+    switch (c->schedule) {
     case CONFIG_SCHEDULE_INVERSE_SQRT:
-        return lr * sqrt(warmup / (double)u);
+        return c->lr * sqrt(c->warmup / (double)u);
     case CONFIG_SCHEDULE_LINEAR:
-        return lr * fmax(0, (double)(updates + 1 - u) / (updates + 1 - warmup));
+        return c->lr * fmax(0, (double)(c->updates + 1 - u) / (c->updates + 1 - c->warmup));
+    case CONFIG_SCHEDULE_COSINE:
+        return cosine(c->lr, c->lr_min, c->warmup, c->updates, u);
+    case CONFIG_SCHEDULE_PLATEAU:
+        return fmax(c->lr_min, c->lr * pow(c->plateau_factor, reductions));
+    case CONFIG_SCHEDULE_NOAM:
     case CONFIG_SCHEDULE_CONSTANT:
-        return lr;
+        break;
     }
-    return lr;
+    return c->lr;
+}
+
+bool schedule_reduces(const Config *config, int reductions, int stalled, int64_t update) {
+    const ConfigTrain *c = &config->train;
+    if (c->schedule != CONFIG_SCHEDULE_PLATEAU || update < c->warmup) return false;
+    if (stalled == 0 || stalled % c->plateau_patience != 0) return false;
+    return schedule_lr(config, reductions, update + 1) > c->lr_min;
 }

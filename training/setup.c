@@ -8,13 +8,8 @@
 #include "run/weights.h"
 #include "tokenizer/text_report.h"
 #include "training/corpora.h"
+#include "training/ema.h"
 #include "training/trainer.h"
-
-static Tokenizer *learn(const Trainer *t, const Lines *const *texts, int count, Error *error) {
-    const ConfigTokenizerSection *c = &t->config.tokenizer;
-    TokenizerOptions options = {c->type, c->vocab_size, c->normalization, c->lowercase, c->min_frequency};
-    return tokenizer_learn(texts, count, &options, error);
-}
 
 static void note_small(Trainer *t, const Tokenizer *tokenizer, const char *path) {
     const ConfigTokenizerSection *c = &t->config.tokenizer;
@@ -32,7 +27,7 @@ static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *te
         tokenizer = tokenizer_load(path, error);
     } else {
         log_progress(&t->log, "learning %d pieces ...", t->config.tokenizer.vocab_size);
-        tokenizer = learn(t, texts, count, error);
+        tokenizer = corpora_learn_tokenizer(&t->config, texts, count, error);
         if (tokenizer != NULL && !tokenizer_save(tokenizer, path, error)) {
             tokenizer_free(tokenizer);
             tokenizer = NULL;
@@ -72,6 +67,11 @@ static void note_all(Trainer *t, const ParallelText *text) {
     for (int i = 0; i < text->files; i++) note_changes(t, text->file[i].path, &text->file[i].lines);
 }
 
+void trainer_plan_threads(ConfigTrain *c) {
+    if (c->threads == 0) c->threads = cpu_cores();
+    if (c->lanes == 0) c->lanes = c->threads;
+}
+
 void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     const ConfigTrain *c = &t->config.train;
     ModelConfig m = weights_model_config(&t->config, source_vocab, target_vocab);
@@ -81,8 +81,10 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     transformer_init(&t->model, &m, t->slab);
     transformer_positions_init(&t->positions, &m);
     param_init(t->slab, &t->table, c->seed);
+    t->ema = c->ema > 0 ? ema_new(t->slab, t->table.total) : t->slab;
+    transformer_init(&t->ema_model, &m, t->ema);
     lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
-    adam_init(&t->adam, t->table.total, c->adam_beta1, c->adam_beta2, c->adam_eps);
+    optimizer_init(&t->optimizer, c, &t->table);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
     arena_init(&t->update, "ids of an update (lower [train] batch_tokens)");
 }
@@ -110,11 +112,13 @@ static bool write_config(Trainer *t, Error *error) {
     return good;
 }
 
-/* A linear schedule ends at [train] updates: with another number the curve is another one from here on. */
+/* A linear or cosine schedule ends at [train] updates: with another number the curve is another one from here on. */
 static void warn_of_jump(Trainer *t, const Config *saved) {
-    if (t->config.train.schedule == CONFIG_SCHEDULE_LINEAR && t->config.train.updates != saved->train.updates)
-        log_line(&t->log, "changed    the linear schedule ends at update %d, not %d: the learning rate jumps",
-                 t->config.train.updates, saved->train.updates);
+    const ConfigTrain *c = &t->config.train;
+    bool ends = c->schedule == CONFIG_SCHEDULE_LINEAR || c->schedule == CONFIG_SCHEDULE_COSINE;
+    if (ends && c->updates != saved->train.updates)
+        log_line(&t->log, "changed    the %s schedule ends at update %d, not %d: the learning rate jumps",
+                 c->schedule == CONFIG_SCHEDULE_LINEAR ? "linear" : "cosine", c->updates, saved->train.updates);
 }
 
 static bool apply_saved_config(Trainer *t, Error *error) {
@@ -144,8 +148,7 @@ static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
                          "another [output] dir",
                          t->run.path);
     if (resumes && !apply_saved_config(t, error)) return false;
-    if (t->config.train.threads == 0) t->config.train.threads = cpu_cores();
-    if (t->config.train.lanes == 0) t->config.train.lanes = t->config.train.threads;
+    trainer_plan_threads(&t->config.train);
     note_all(t, text);
     note_all(t, &t->valid_text);
     if (!get_tokenizers(t, text, resumes, error) || !corpora_encode(t, text, error)) return false;
@@ -202,9 +205,11 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
 void trainer_close(Trainer *t) {
     if (t->slab != NULL) {
         transformer_free(&t->model);
+        transformer_free(&t->ema_model);
+        if (t->ema != t->slab) memory_free(t->ema);
         transformer_positions_free(&t->positions);
         lanes_free(&t->lanes);
-        adam_free(&t->adam);
+        optimizer_free(&t->optimizer);
         batcher_free(&t->batcher);
         arena_free(&t->update);
     }

@@ -12,7 +12,7 @@
 #include "training/schedule.h"
 #include "training/trainer.h"
 
-enum { MOST_FIELDS = 24, FIELD_BYTES = 160 };
+enum { MOST_FIELDS = 24, FIELD_BYTES = 160, MOST_SLABS = 4 };
 
 /* Scalars as text, in the metadata of the state file. One list serves both directions. */
 typedef struct Fields {
@@ -66,7 +66,7 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "update", &s->update);
     field_int(f, "epoch", &t->batcher.epoch);
     field_int(f, "next_pair", &t->batcher.next);
-    field_integer(f, "adam_updates", &t->adam.updates);
+    field_integer(f, "adam_updates", &t->optimizer.updates);
     field_double(f, "seconds", &s->seconds);
     field_double(f, "best", &s->best);
     field_integer(f, "best_update", &s->best_update);
@@ -77,6 +77,7 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "window_target_tokens", &s->window.loss.tokens);
     field_integer(f, "window_source_tokens", &s->window.source_tokens);
     field_double(f, "window_seconds", &s->window.seconds);
+    if (t->config.train.schedule == CONFIG_SCHEDULE_PLATEAU) field_int(f, "reductions", &s->reductions);
 }
 
 /* What a resume must find equal, or may find different and says so. */
@@ -93,15 +94,33 @@ static const char *metric_name(const Trainer *t) {
     return names[t->config.valid.metric];
 }
 
-static void tensors(SafetensorsTensor out[3], const Trainer *t) {
-    const real *data[3] = {t->slab, t->adam.m, t->adam.v};
-    const char *name[3] = {"parameters", "adam.m", "adam.v"};
-    for (int i = 0; i < 3; i++)
-        out[i] = (SafetensorsTensor){.name = name[i],
+/* A slab of reals in the state. One list serves both directions. */
+typedef struct Slab {
+    const char *name;
+    real *data; /* [table.total] */
+} Slab;
+
+/* Those that there are; returns how many. */
+static int slabs(Slab out[MOST_SLABS], const Trainer *t) {
+    bool sgd = t->config.train.optimizer == CONFIG_OPTIMIZER_SGD;
+    int count = 0;
+    out[count++] = (Slab){"parameters", t->slab};
+    out[count++] = (Slab){sgd ? "sgd.m" : "adam.m", t->optimizer.m};
+    if (!sgd) out[count++] = (Slab){"adam.v", t->optimizer.v};
+    if (t->ema != t->slab) out[count++] = (Slab){"ema", t->ema};
+    return count;
+}
+
+static int tensors(SafetensorsTensor out[MOST_SLABS], const Trainer *t) {
+    Slab slab[MOST_SLABS];
+    int count = slabs(slab, t);
+    for (int i = 0; i < count; i++)
+        out[i] = (SafetensorsTensor){.name = slab[i].name,
                                      .type = (SafetensorsType)SAFETENSORS_REAL,
                                      .rank = 1,
                                      .shape = {(int64_t)t->table.total},
-                                     .data = data[i]};
+                                     .data = slab[i].data};
+    return count;
 }
 
 bool trainer_has_model(const Trainer *t) {
@@ -113,14 +132,14 @@ bool trainer_has_model(const Trainer *t) {
 
 bool trainer_save_model(Trainer *t, Error *error) {
     char *path = run_path(t->run.path, RUN_MODEL);
-    bool good = weights_save(path, t->slab, &t->table, weights_vocabulary(t->source, t->target), error);
+    bool good = weights_save(path, t->ema, &t->table, weights_vocabulary(t->source, t->target), error);
     memory_free(path);
     return good;
 }
 
 bool trainer_save(Trainer *t, Error *error) {
     char vocabulary[32], corpus[32];
-    SafetensorsTensor tensor[3];
+    SafetensorsTensor tensor[MOST_SLABS];
     Fields f = {.good = true};
     identity(vocabulary, corpus, t);
     all_fields(&f, t);
@@ -129,8 +148,8 @@ bool trainer_save(Trainer *t, Error *error) {
     field(&f, "metric", metric_name(t));
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
-    tensors(tensor, t);
-    if (!run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error)) return false;
+    int count = tensors(tensor, t);
+    if (!run_directory_save_state(&t->run, tensor, count, f.pair, f.count, error)) return false;
     return t->state.validated > 0 || trainer_save_model(t, error); /* the last, for want of a best */
 }
 
@@ -147,11 +166,10 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
     if (!must_equal(file, "vocabulary", vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
         !must_equal(file, "corpus", corpus, "restore the training corpus, or use --fresh", error))
         return false;
+    Slab slab[MOST_SLABS];
     int64_t shape[1] = {(int64_t)t->table.total};
-    if (!safetensors_copy(t->slab, file, "parameters", 1, shape, error) ||
-        !safetensors_copy(t->adam.m, file, "adam.m", 1, shape, error) ||
-        !safetensors_copy(t->adam.v, file, "adam.v", 1, shape, error))
-        return false;
+    for (int i = 0, count = slabs(slab, t); i < count; i++)
+        if (!safetensors_copy(slab[i].data, file, slab[i].name, 1, shape, error)) return false;
     Fields f = {.loading = true, .file = file, .error = error, .good = true};
     all_fields(&f, t);
     if (f.good &&
@@ -178,19 +196,18 @@ static void forget_other_metric(Trainer *t, const Safetensors *file) {
 }
 
 bool trainer_resume(Trainer *t, Error *error) {
-    const ConfigTrain *c = &t->config.train;
     Safetensors file;
     if (!run_directory_load_state(&t->run, &file, error)) return false;
     bool good = load(t, &file, error);
     if (good) {
         int epoch = t->batcher.epoch, next = t->batcher.next;
         batcher_free(&t->batcher);
-        batcher_init(&t->batcher, &t->train, c->seed, epoch, next);
+        batcher_init(&t->batcher, &t->train, t->config.train.seed, epoch, next);
         forget_other_metric(t, &file);
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());
         log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g", t->state.update,
-                 epoch + 1, schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update + 1));
+                 epoch + 1, schedule_lr(&t->config, t->state.reductions, t->state.update + 1));
         char *path = run_path(t->run.path, RUN_METRICS);
         good = metrics_append_resume(path, t->state.update, error);
         memory_free(path);

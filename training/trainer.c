@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "training/ema.h"
 #include "training/metrics.h"
 #include "training/schedule.h"
 
@@ -33,13 +34,16 @@ bool trainer_step(Trainer *t, StepResult *r) {
                             (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
     *r = (StepResult){.drawn = u,
-                      .lr = schedule_lr(c->schedule, c->lr, c->warmup, c->updates, t->state.update),
+                      .lr = schedule_lr(&t->config, t->state.reductions, t->state.update),
                       .first_line = u.piece[0].index[0] + 1,
                       .epoch_ended = batcher_at_epoch_start(&t->batcher)};
     r->loss = lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
     r->grad_norm = lanes_sum(&t->lanes);
     if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
-    adam_update(t->slab, &t->adam, t->lanes.slab[0], clip_factor(r->grad_norm, c->clip_norm), r->lr, c->threads);
+    double factor = clip_factor(r->grad_norm, c->clip_norm);
+    optimizer_update(t->slab, &t->optimizer, t->lanes.slab[0], factor, r->lr, c->threads);
+    if (t->ema != t->slab)
+        ema_update(t->ema, t->slab, t->table.total, ema_decay(c->ema, t->optimizer.updates), c->threads);
     return true;
 }
 
@@ -136,6 +140,17 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
     return t->state.update % t->config.output.log_every != 0 || log_window(t, r, error);
 }
 
+/* A scheduled validation. With schedule = plateau it may lower the learning rate. */
+static bool validate(Trainer *t, Error *error) {
+    TrainState *s = &t->state;
+    if (!trainer_validate(t, error)) return false;
+    if (!schedule_reduces(&t->config, s->reductions, s->stalled, s->update)) return true;
+    s->reductions++;
+    log_line(&t->log, "plateau    %d validations without a new best: learning rate lowered to %.3g", s->stalled,
+             schedule_lr(&t->config, s->reductions, s->update + 1));
+    return true;
+}
+
 /* One update and what is due after it. */
 static bool advance(Trainer *t, bool *saved, Error *error) {
     double start = clock_seconds(), seconds;
@@ -144,7 +159,7 @@ static bool advance(Trainer *t, bool *saved, Error *error) {
     t->state.seconds += seconds = clock_seconds() - start;
     if (!(finite ? count_update(t, &r, seconds, error) : bad_update(t, &r, error))) return false;
     if (!finite) return true; /* nothing is validated or saved until an update is good again */
-    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !trainer_validate(t, error)) return false;
+    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !validate(t, error)) return false;
     *saved = due(t->config.output.save_every, t, r.epoch_ended);
     return !*saved || trainer_save(t, error);
 }

@@ -1,16 +1,16 @@
 /* Training of one run, from its configuration to the last saved state.
  *
  * The path of a gradient, from the top: trainer_step draws an update and calls lanes_gradient, which calls
- * transformer_gradient for each piece; lanes_sum adds the lanes; adam_update changes the parameters. */
+ * transformer_gradient for each piece; lanes_sum adds the lanes; optimizer_update changes the parameters. */
 #ifndef TRAINING_TRAINER_H
 #define TRAINING_TRAINER_H
 
 #include "data/batches.h"
 #include "decoding/translator.h"
 #include "run/run_directory.h"
-#include "training/adam.h"
 #include "training/lanes.h"
 #include "training/log.h"
+#include "training/optimizer.h"
 
 /* Sums since the last logged line. */
 typedef struct TrainWindow {
@@ -28,6 +28,7 @@ typedef struct TrainState {
     int stalled;       /* validations since then */
     int64_t validated; /* update of the last validation, 0 before the first */
     int bad_in_a_row;  /* updates skipped because something was not finite */
+    int reductions;    /* of the learning rate, by [train] schedule = plateau */
     TrainWindow window;
 } TrainState;
 
@@ -43,9 +44,11 @@ typedef struct Trainer {
     ParamTable table;
     real *slab; /* [table.total] parameters */
     Transformer model;
+    real *ema;             /* [table.total] their moving average; the parameters themselves where [train] ema = 0 */
+    Transformer ema_model; /* of that: what is validated and saved as the model */
     TransformerPositions positions;
     Lanes lanes;
-    Adam adam;
+    Optimizer optimizer;
     Batcher batcher;
     Arena update; /* holds the ids of the current update */
     TrainState state;
@@ -56,6 +59,9 @@ typedef struct Trainer {
  * config is taken over. fresh: move an old run aside. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error);
 void trainer_close(Trainer *t);
+
+/* Replaces `auto` by what it stands for on this machine. */
+void trainer_plan_threads(ConfigTrain *config);
 
 /* The part of it that needs no run directory: parameters, gradients, optimizer and batches for t->config, t->train and
  * the sizes of the vocabularies. */

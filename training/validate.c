@@ -29,7 +29,7 @@ static LossSums valid_loss(Trainer *t) {
         for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
         Batch batch = corpus_batch(c, pairs, count, arena);
         sums[i] =
-            transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, arena);
+            transformer_loss(NULL, &batch, &t->ema_model, &t->positions, t->config.train.label_smoothing, NULL, arena);
         arena_release(arena, mark);
     }
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
@@ -68,8 +68,8 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     Translation *out = memory_alloc((size_t)count, sizeof *out, "validation translations");
     Line *line = memory_alloc((size_t)count, sizeof *line, "validation translations");
     Translator translator;
-    translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads,
-                    t->lanes.arena);
+    translator_init(&translator, &t->ema_model, &t->positions, t->source, t->target, &t->config.decode,
+                    t->lanes.threads, t->lanes.arena);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
     for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, out[i].length};
