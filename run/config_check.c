@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "base/path_list.h"
 #include "run/config_value.h"
 
@@ -128,18 +129,7 @@ static void set_piece_rows(Config *config) {
     if (config->train.piece_rows == 0) config->train.piece_rows = width < 512 ? 512 : 320;
 }
 
-static const char *schedule_name(ConfigSchedule schedule) {
-    static const char *const names[] = {[CONFIG_SCHEDULE_INVERSE_SQRT] = "inverse_sqrt",
-                                        [CONFIG_SCHEDULE_NOAM] = "noam",
-                                        [CONFIG_SCHEDULE_LINEAR] = "linear",
-                                        [CONFIG_SCHEDULE_COSINE] = "cosine",
-                                        [CONFIG_SCHEDULE_CONSTANT] = "constant",
-                                        [CONFIG_SCHEDULE_PLATEAU] = "plateau"};
-    return names[schedule];
-}
-
-static void check_warmup(const ConfigTrain *t, const ConfigSources *s) {
-    const char *name = schedule_name(t->schedule);
+static void check_warmup(const ConfigTrain *t, const char *name, const ConfigSources *s) {
     bool falls_from_warmup = t->schedule == CONFIG_SCHEDULE_INVERSE_SQRT || t->schedule == CONFIG_SCHEDULE_NOAM;
     bool falls_to_updates = t->schedule == CONFIG_SCHEDULE_LINEAR || t->schedule == CONFIG_SCHEDULE_COSINE;
     if (falls_from_warmup && t->warmup == 0)
@@ -161,18 +151,16 @@ static void check_warmup(const ConfigTrain *t, const ConfigSources *s) {
               t->warmup_start, t->lr);
 }
 
-static void check_lowest_rate(const ConfigTrain *t, const ConfigSources *s) {
+static void check_lowest_rate(const ConfigTrain *t, const char *name, const ConfigSources *s) {
     bool used = t->schedule == CONFIG_SCHEDULE_COSINE || t->schedule == CONFIG_SCHEDULE_PLATEAU;
     if (t->lr_min > 0 && !used)
-        clash(s, "train.lr_min train.schedule", "schedule = %s has no lowest rate; leave out lr_min",
-              schedule_name(t->schedule));
+        clash(s, "train.lr_min train.schedule", "schedule = %s has no lowest rate; leave out lr_min", name);
     else if (t->lr_min > t->lr)
         clash(s, "train.lr_min train.lr", "lr_min = %g is above lr = %g; lower it", t->lr_min, t->lr);
 }
 
 static void check_plateau(const Config *c, const ConfigSources *s) {
     const ConfigTrain *t = &c->train;
-    if (t->schedule != CONFIG_SCHEDULE_PLATEAU) return;
     if (c->data.valid_source[0] == '\0' && c->data.valid_tsv[0] == '\0')
         clash(s, "train.schedule data.valid_source data.valid_target data.valid_tsv",
               "schedule = plateau needs a validation set; give [data] valid_source and valid_target");
@@ -180,6 +168,14 @@ static void check_plateau(const Config *c, const ConfigSources *s) {
         clash(s, "valid.patience train.plateau_patience train.schedule",
               "with patience = %d training stops before plateau_patience = %d lowers the rate; give a larger patience",
               c->valid.patience, t->plateau_patience);
+}
+
+static void check_schedule(const Config *c, const ConfigSources *s) {
+    char *name = config_get_text(c, "train.schedule");
+    check_warmup(&c->train, name, s);
+    check_lowest_rate(&c->train, name, s);
+    if (c->train.schedule == CONFIG_SCHEDULE_PLATEAU) check_plateau(c, s);
+    memory_free(name);
 }
 
 static void check_optimizer(const ConfigTrain *t, const ConfigSources *s) {
@@ -203,9 +199,7 @@ void config_check(Config *config, const ConfigSources *sources) {
     if (t->epochs == 0 && t->updates == 0 && !(t->minutes > 0))
         clash(sources, "train.epochs train.updates train.minutes",
               "training would never end; give [train] epochs, updates or minutes");
-    check_warmup(t, sources);
-    check_lowest_rate(t, sources);
-    check_plateau(config, sources);
+    check_schedule(config, sources);
     check_optimizer(t, sources);
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;

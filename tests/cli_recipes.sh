@@ -53,6 +53,12 @@ losses() { grep '"kind":"train"' "$1/metrics.jsonl" | sed 's/,"tgt_tokens.*//'; 
 [ "$(losses "$whole")" = "$(losses "$work/last")" ] || fail "the average changes the training itself"
 cmp -s "$whole/model.safetensors" "$work/last/model.safetensors" && fail "the average is not what is saved as the model"
 
+# Where the end of a schedule moves, the rate jumps, which is said.
+small_config "$work/jump" >"$work/jump.ini"
+expect 0 'update 6,' "$train" "$work/jump.ini" --set train.schedule=cosine --set train.updates=6
+expect 0 'the cosine schedule ends at update 8, not 6' "$train" "$work/jump.ini" --set train.schedule=cosine \
+    --set train.updates=8
+
 # Four batches that make one update are the batch of their size: the loss is divided by the tokens of all of them.
 for parts in 1 4; do
     small_config "$work/parts$parts" >"$work/parts.ini"
@@ -87,6 +93,7 @@ grep -qE '^ +5 +0.003  #{50}$' "$work/out" || fail "the peak is not in the curve
 [ "$(grep -cE '^ +[0-9]+ +[0-9.e-]+  #*$' "$work/out")" -eq 12 ] || fail "not twelve points: $(tail -13 "$work/out")"
 grep -q "$work/dry holds a run" "$work/out" || fail "nothing is said of the run that is there"
 expect 0 'no reduction is in it' "$train" "$work/dry.ini" --dry-run --set train.schedule=plateau
+expect 0 'the curve is that of its first 50 updates' "$train" "$work/dry.ini" --dry-run --set train.updates=0 --set train.minutes=1
 expect 1 'nothing.en: No such file' "$train" "$work/dry.ini" --dry-run --set "data.train_source=$work/nothing.en"
 expect 1 'no pair is left' "$train" "$work/dry.ini" --dry-run --set data.max_length=1
 finish

@@ -96,6 +96,8 @@ static void print_curve(const Config *config, int64_t planned, FILE *out) {
     int points = choose_points(point, c->warmup, last);
     double highest = 0;
     for (int i = 0; i < points; i++) highest = fmax(highest, schedule_lr(config, 0, point[i]));
+    if (planned == 0)
+        fprintf(out, "Time alone ends the training; the curve is that of its first %" PRId64 " updates.\n", last);
     if (c->schedule == CONFIG_SCHEDULE_PLATEAU)
         fprintf(out, "The curve is that of a training in which validation never stalls: no reduction is in it.\n");
     fprintf(out, "%10s %13s\n", "update", "learning rate");

@@ -12,9 +12,10 @@ static bool is_decayed(ParamRole role) {
 /* Without decay all is one span. */
 static void find_spans(Optimizer *o, const ParamTable *table) {
     o->span = memory_alloc((size_t)table->count + 1, sizeof *o->span, "spans of the optimizer");
-    o->span[o->spans++] = (OptimizerSpan){.end = table->total};
-    if (!(o->weight_decay > 0)) return;
-    o->spans = 0;
+    if (!(o->weight_decay > 0)) {
+        o->span[o->spans++] = (OptimizerSpan){.end = table->total};
+        return;
+    }
     for (int i = 0; i < table->count; i++) {
         const Param *p = &table->param[i];
         bool decayed = is_decayed(p->role);

@@ -116,9 +116,11 @@ static bool write_config(Trainer *t, Error *error) {
 static void warn_of_jump(Trainer *t, const Config *saved) {
     const ConfigTrain *c = &t->config.train;
     bool ends = c->schedule == CONFIG_SCHEDULE_LINEAR || c->schedule == CONFIG_SCHEDULE_COSINE;
-    if (ends && c->updates != saved->train.updates)
-        log_line(&t->log, "changed    the %s schedule ends at update %d, not %d: the learning rate jumps",
-                 c->schedule == CONFIG_SCHEDULE_LINEAR ? "linear" : "cosine", c->updates, saved->train.updates);
+    if (!ends || c->updates == saved->train.updates) return;
+    char *name = config_get_text(&t->config, "train.schedule");
+    log_line(&t->log, "changed    the %s schedule ends at update %d, not %d: the learning rate jumps", name, c->updates,
+             saved->train.updates);
+    memory_free(name);
 }
 
 static bool apply_saved_config(Trainer *t, Error *error) {
