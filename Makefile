@@ -99,8 +99,13 @@ $(BUILD)/fuzzers/%: $(BUILD)/float/tests/fuzz/%.o $(FUZZ_PARTS)
 	@echo 'LD  $@'
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
+# Loaded before a program by tests/cli_failing_writes.sh.
+$(BUILD)/failing_writes.so: tests/faults/failing_writes.c $(BUILD)/flags
+	@echo 'LD  $@'
+	$(Q)$(CC) -std=c11 -O2 $(WARNINGS) -shared -fPIC -o $@ $< -ldl
+
 TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%) $(FUZZ_TARGETS:%=$(BUILD)/float/%)
-tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
+tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%) $(BUILD)/failing_writes.so
 
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
@@ -128,7 +133,7 @@ fuzz:
 	    EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-pass-failed"
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(notdir $(FUZZ_TARGETS))
 
-C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch])
+C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch] tests/faults/*.c)
 vectorised:
 	$(Q)scripts/check_vectorised.sh $(CC) $(CFLAGS)
 lint:

@@ -161,6 +161,9 @@ static bool open_run(Trainer *t, bool fresh, Error *error) {
     char *path = run_path(t->run.path, RUN_LOG);
     log_open(&t->log, path);
     memory_free(path);
+    path = run_path(t->run.path, RUN_METRICS);
+    metrics_open(&t->metrics, path);
+    memory_free(path);
     if (t->run.aside != NULL) log_line(&t->log, "fresh      the old run was moved to %s", t->run.aside);
     return true;
 }
@@ -186,6 +189,7 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
         return false;
     }
     bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    if (good) corpus_places_init(&t->places, &text, t->config.data.train_tsv[0] != '\0' ? 1 : 2);
     if (good) trainer_keep_text(t, &text);
     parallel_text_free(&text);
     if (good) log_line(&t->log, "ready      after %.2f s", clock_seconds() - start);
@@ -213,10 +217,13 @@ void trainer_close(Trainer *t) {
     corpus_free(&t->train);
     corpus_free(&t->valid);
     parallel_text_free(&t->valid_text);
+    corpus_places_free(&t->places);
     encoding_dropout_free(&t->dropout);
     parallel_text_free(&t->train_text);
     if (t->target != t->source) tokenizer_free(t->target);
     tokenizer_free(t->source);
+    metrics_close(&t->metrics);
+    owed_free(&t->owed);
     log_close(&t->log);
     run_directory_close(&t->run);
     config_free(&t->config);
