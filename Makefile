@@ -1,5 +1,6 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long adds mutations and kills
+# make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, MULTI30K
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
@@ -43,7 +44,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-long test-soak asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -112,6 +113,10 @@ test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
 test-long: test
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
+
+# Training that is killed at random for half an hour; SOAK_MINUTES=3 for less.
+test-soak: tests
+	scripts/run_tests.sh $(BUILD) tests/soak.sh
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"

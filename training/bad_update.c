@@ -29,20 +29,40 @@ bool trainer_bad_update(Trainer *t, const StepResult *r, Error *error) {
     if (t->state.bad_in_a_row < t->config.train.max_bad_updates) return true;
     return error_set(error,
                      "%s: %d updates in a row were not finite, the last of them update %" PRId64
-                     "; the last state there is of before them: lower [train] lr and run again, or use --fresh with a "
-                     "longer warmup or a smaller clip_norm",
-                     t->run.path, t->state.bad_in_a_row, t->state.update);
+                     "; the state on disk is of update %" PRId64 ", before them: lower [train] lr and run again, "
+                     "or use --fresh with a longer warmup or a smaller clip_norm",
+                     t->run.path, t->state.bad_in_a_row, t->state.update, t->saved_update);
 }
 
-bool trainer_check_finite(const Trainer *t, Error *error) {
-    const char *part[] = {"parameters", "moments", "moments"};
-    const real *slab[] = {t->slab, t->adam.m, t->adam.v};
-    for (int k = 0; k < 3; k++)
-        for (size_t i = 0; i < t->table.total; i++)
-            if (!isfinite(slab[k][i]))
-                return error_set(error,
-                                 "%s: after update %" PRId64 " the %s are not finite, and are not saved; lower [train] "
-                                 "lr and run again from the state before, or use --fresh",
-                                 t->run.path, t->state.update, part[k]);
+static bool all_finite(const real *x, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (!isfinite(x[i])) return false;
     return true;
+}
+
+/* Parameters may be numbers and yet so large that no loss is one: the first pair tells. */
+static bool loss_is_finite(Trainer *t) {
+    Arena *arena = &t->lanes.arena[0];
+    ArenaMark mark = arena_mark(arena);
+    int pair = 0;
+    Batch batch = corpus_batch(&t->train, &pair, 1, arena);
+    LossSums loss = transformer_loss(NULL, &batch, &t->model, &t->positions, 0, NULL, arena);
+    arena_release(arena, mark);
+    return isfinite(loss.objective);
+}
+
+bool trainer_check_finite(Trainer *t, Error *error) {
+    size_t size = t->table.total;
+    const char *wrong = NULL;
+    if (!all_finite(t->slab, size))
+        wrong = "parameters are";
+    else if (!all_finite(t->adam.m, size) || !all_finite(t->adam.v, size))
+        wrong = "optimizer's moments are";
+    else if (!loss_is_finite(t))
+        wrong = "loss is";
+    return wrong == NULL ||
+           error_set(error,
+                     "%s: after update %" PRId64 " the %s not finite, and nothing of it is saved; the state on disk is "
+                     "of update %" PRId64 ": lower [train] lr and run again, or use --fresh",
+                     t->run.path, t->state.update, wrong, t->saved_update);
 }

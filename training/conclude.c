@@ -48,6 +48,7 @@ bool trainer_go_on(Trainer *t, Error *error) {
 }
 
 bool trainer_keep_scheduled_model(Trainer *t, Error *error) {
+    if (!owed_write(&t->owed, &t->table, weights_vocabulary(t->source, t->target), error)) return false;
     if (t->state.validated == 0 || run_directory_has(&t->run, RUN_MODEL_BEST) || !trainer_has_model(t)) return true;
     char *model = run_path(t->run.path, RUN_MODEL), *kept = run_path(t->run.path, RUN_MODEL_BEST);
     size_t size;

@@ -22,6 +22,12 @@ void owed_drop(Owed *owed, const char *path) {
         if (strcmp(owed->file[i].path, path) == 0) forget(owed, i);
 }
 
+bool owed_has(const Owed *owed, const char *path) {
+    for (int i = 0; i < owed->count; i++)
+        if (strcmp(owed->file[i].path, path) == 0) return true;
+    return false;
+}
+
 void owed_add(Owed *owed, const char *path, const real *slab, size_t size) {
     owed_drop(owed, path);
     size_t count = (size_t)owed->count;

@@ -23,6 +23,8 @@ void owed_add(Owed *owed, const char *path, const real *slab, size_t size);
 /* Forgets what is owed for this path. */
 void owed_drop(Owed *owed, const char *path);
 
+bool owed_has(const Owed *owed, const char *path);
+
 /* Writes all of it; what fails, and what comes after it, is still owed. */
 bool owed_write(Owed *owed, const ParamTable *table, uint64_t vocabulary, Error *error);
 

@@ -118,7 +118,7 @@ static void tensors(SafetensorsTensor out[3], const Trainer *t) {
 
 bool trainer_has_model(const Trainer *t) {
     char *path = run_path(t->run.path, RUN_MODEL);
-    bool there = file_exists(path);
+    bool there = file_exists(path) || owed_has(&t->owed, path);
     memory_free(path);
     return there;
 }

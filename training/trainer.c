@@ -116,31 +116,29 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
     return t->state.update % t->config.output.log_every != 0 || log_window(t, r, error);
 }
 
-/* One update and what is due after it. */
+/* One update and what is due after it, be it skipped or not. */
 static bool advance(Trainer *t, bool *saved, Error *error) {
     double start = clock_seconds(), seconds;
     StepResult r;
     bool finite = trainer_step(t, &r);
     t->state.seconds += seconds = clock_seconds() - start;
+    *saved = false;
     if (!(finite ? count_update(t, &r, seconds, error) : trainer_bad_update(t, &r, error))) return false;
-    if (!finite) return true; /* nothing is validated or saved until an update is good again */
     if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) &&
         !trainer_validate(t, (ValidMetrics){0}, error))
         return false;
     if (t->config.average.last > 0 && due(t->config.average.every, t, r.epoch_ended) &&
         !trainer_take_snapshot(t, error))
         return false;
-    *saved = false;
     if (!due(t->config.output.save_every, t, r.epoch_ended)) return true;
     if (!trainer_check_finite(t, error)) return false;
     *saved = trainer_save(t, error);
     return *saved || trainer_forgives(t, error);
 }
 
-static TrainEnd end_in_bad_updates(Trainer *t, Error *error) {
-    error_set(error, "%s: the last %d updates were not finite and are not saved; lower [train] lr and run again",
-              t->run.path, t->state.bad_in_a_row);
-    return TRAIN_FAILED;
+/* After a signal this is the last save; else concluding still saves once more. */
+static bool save_at_end(Trainer *t, Error *error) {
+    return trainer_check_finite(t, error) && (trainer_save(t, error) || (!caught && trainer_forgives(t, error)));
 }
 
 TrainEnd trainer_run(Trainer *t, Error *error) {
@@ -153,8 +151,7 @@ TrainEnd trainer_run(Trainer *t, Error *error) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
-    if (t->state.bad_in_a_row > 0) return end_in_bad_updates(t, error);
-    if (!saved && !(trainer_check_finite(t, error) && trainer_save(t, error))) return TRAIN_FAILED;
+    if (!saved && !save_at_end(t, error)) return TRAIN_FAILED;
     if (!caught && !trainer_conclude(t, error)) return TRAIN_FAILED;
     return caught ? TRAIN_SIGNAL : end;
 }

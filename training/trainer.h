@@ -106,8 +106,8 @@ bool trainer_step(Trainer *t, StepResult *result);
 /* Says that an update was skipped and where its pairs stand; false after [train] max_bad_updates in a row. */
 bool trainer_bad_update(Trainer *t, const StepResult *r, Error *error);
 
-/* Are parameters and moments finite? Nothing else may be saved. */
-bool trainer_check_finite(const Trainer *t, Error *error);
+/* Are parameters, moments and the loss of a pair finite? Nothing else may be saved. */
+bool trainer_check_finite(Trainer *t, Error *error);
 
 /* Epoch of the last update, from 1. */
 int trainer_epoch(const Trainer *t);
@@ -148,7 +148,7 @@ bool trainer_save(Trainer *t, Error *error);
 bool trainer_save_state(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
 
-bool trainer_has_model(const Trainer *t);
+bool trainer_has_model(const Trainer *t); /* or one is owed */
 
 /* With [output] on_write_error = continue: says the error, and training goes on. Else false. */
 bool trainer_forgives(Trainer *t, const Error *error);

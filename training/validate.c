@@ -124,7 +124,7 @@ static void judge(char verdict[64], Trainer *t, ValidMetrics *m) {
 static bool keep_weights(Trainer *t, const ValidMetrics *m, Error *error) {
     if (!m->closing && !trainer_offer_snapshot(t, deciding(t, m), error)) return false;
     if (!m->best) return true;
-    if (m->closing && !trainer_keep_scheduled_model(t, error) && !trainer_forgives(t, error)) return false;
+    if (m->closing && !trainer_keep_scheduled_model(t, error)) return false;
     return trainer_save_model(t, error);
 }
 
