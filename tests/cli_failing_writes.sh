@@ -1,8 +1,7 @@
 #!/bin/sh
 # Whatever write fails, on a full disk or a bad one, and wherever a kill hits between two writes: the failure is named,
 # nothing that was saved is lost, and the run goes on to the end of the uninterrupted one. Tries each EVERY-th write of a
-# small run; tests/long_failing_writes.sh tries them all, each
-# with one kind of fault (TURN).
+# small run, in each of four ways; tests/long_failing_writes.sh tries all writes, in one of the ways by turns (TURN).
 [ -w /dev/shm ] && TMPDIR=/dev/shm && export TMPDIR # memory, where fsync costs nothing
 . tests/support/cli.sh
 . tests/support/resume.sh

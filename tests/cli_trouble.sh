@@ -70,6 +70,14 @@ expect 0 'the 3 snapshots of .average. last are forgotten' tiny unseen --set dat
     --set average.last=0 --set train.updates=22
 [ -z "$(ls "$work/unseen/epochs")" ] || fail "snapshots that nobody needs stay"
 
+# A limit on file sizes is a full disk.
+if takes_file_limits; then
+    expect 1 'state.new.safetensors: could not be written: File too large; raise the limit on file sizes' \
+        sh -c "ulimit -f 60; exec '$train' '$work/tiny.ini' --set output.dir=$work/limited"
+    expect 0 'all updates done: update 20' tiny limited
+    same_run "$work/whole" "$work/limited" "after a limit on file sizes"
+fi
+
 # One process at a time, and files that belong to no run.
 tiny busy --set train.updates=100000 >"$work/busy.out" 2>&1 &
 tries=0
