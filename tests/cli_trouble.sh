@@ -53,8 +53,15 @@ expect 0 'average +of the last 3 snapshots: updates 16, 18, 20' tiny run
 same_run "$work/whole" "$work/run" "with a model that was missing"
 again
 rm "$work/run"/model*
-expect 0 'model.safetensors: there is no such file.*the best so far, of update 18, is forgotten' tiny run --set train.updates=21
+expect 0 'the best so far, of update 18, is forgotten' tiny run --set train.updates=21
 [ -s "$work/run/model.safetensors" ] || fail "the missing model was not written again"
+
+expect 0 'all updates done' tiny blind --set data.valid_source= --set data.valid_target= --set average.last=0
+cp "$work/blind/model.safetensors" "$work/blind.model"
+printf x | dd of="$work/blind/model.safetensors" bs=1 seek=9000 conv=notrunc 2>/dev/null
+expect 0 'model.safetensors: the content has checksum.*it is written again' tiny blind --set data.valid_source= --set data.valid_target= --set average.last=0
+same_files "$work/blind.model" "$work/blind/model.safetensors" "the damaged model is not written again"
+[ -s "$work/blind/model.damaged.safetensors" ] || fail "the damaged model is not kept"
 
 # Averages that cannot be whole.
 again

@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "training/trainer.h"
 
 /* Writes the snapshot of this moment, which is on the list. */
 static bool save_snapshot(Trainer *t, Error *error) {
-    char *folder = run_path(t->run.path, RUN_EPOCHS), *path = snapshot_path(t->run.path, t->state.update);
-    bool good =
-        (file_make_directories(folder, error) || trainer_forgives(t, error)) && trainer_save_weights(t, path, error);
+    char *path = snapshot_path(t->run.path, t->state.update);
+    bool good = trainer_save_weights(t, path, error);
     memory_free(path);
-    memory_free(folder);
     return good;
 }
 

@@ -27,11 +27,21 @@ bool trainer_concluded(const Trainer *t) {
 /* Best weights that nobody has any more are not the best: the search begins anew. A damaged file is kept aside. */
 static bool check_model(Trainer *t, Error *error) {
     Error fault;
-    if (t->state.best_update == 0 || model_is_good(t, &fault)) return true;
-    log_line(&t->log, "note       %s; the best so far, of update %" PRId64 ", is forgotten", fault.text,
-             t->state.best_update);
+    if (model_is_good(t, &fault)) return true;
+    bool damaged = trainer_has_model(t);
+    if (damaged || t->state.best_update > 0) log_line(&t->log, "note       %s; it is written again", fault.text);
+    if (t->state.best_update > 0)
+        log_line(&t->log, "changed    the best so far, of update %" PRId64 ", is forgotten", t->state.best_update);
     t->state.best_update = 0;
-    return !trainer_has_model(t) || run_directory_rename(&t->run, RUN_MODEL, RUN_MODEL_DAMAGED, error);
+    return !damaged || run_directory_rename(&t->run, RUN_MODEL, RUN_MODEL_DAMAGED, error);
+}
+
+static bool make_snapshot_folder(const Trainer *t, Error *error) {
+    if (t->config.average.last + t->config.average.best == 0) return true;
+    char *folder = run_path(t->run.path, RUN_EPOCHS);
+    bool good = file_make_directories(folder, error);
+    memory_free(folder);
+    return good;
 }
 
 bool trainer_go_on(Trainer *t, Error *error) {
@@ -44,11 +54,10 @@ bool trainer_go_on(Trainer *t, Error *error) {
     if (file_exists(t->metrics.path) && !metrics_append_resume(&t->metrics, t->state.update, error)) return false;
     if (run_directory_has(&t->run, RUN_MODEL_BEST) && !run_directory_rename(&t->run, RUN_MODEL_BEST, RUN_MODEL, error))
         return false;
-    return check_model(t, error);
+    return make_snapshot_folder(t, error) && check_model(t, error);
 }
 
 bool trainer_keep_scheduled_model(Trainer *t, Error *error) {
-    if (!owed_write(&t->owed, &t->table, weights_vocabulary(t->source, t->target), error)) return false;
     if (t->state.validated == 0 || run_directory_has(&t->run, RUN_MODEL_BEST) || !trainer_has_model(t)) return true;
     char *model = run_path(t->run.path, RUN_MODEL), *kept = run_path(t->run.path, RUN_MODEL_BEST);
     size_t size;
@@ -71,7 +80,7 @@ static bool find_best(Trainer *t, Error *error) {
 
 bool trainer_conclude(Trainer *t, Error *error) {
     const TrainState scheduled = t->state;
-    bool good = find_best(t, error);
+    bool good = trainer_write_owed(t, error) && find_best(t, error);
     double seconds = t->state.seconds;
     t->state = scheduled;
     t->state.seconds = seconds;

@@ -164,11 +164,13 @@ static bool write_state(Trainer *t, Error *error) {
     return run_directory_save_state(&t->run, tensor, 3, f.pair, f.count, error);
 }
 
+bool trainer_write_owed(Trainer *t, Error *error) {
+    return metrics_flush(&t->metrics, error) &&
+           owed_write(&t->owed, &t->table, weights_vocabulary(t->source, t->target), error);
+}
+
 bool trainer_save_state(Trainer *t, Error *error) {
-    uint64_t vocabulary = weights_vocabulary(t->source, t->target);
-    if (!metrics_flush(&t->metrics, error) || !owed_write(&t->owed, &t->table, vocabulary, error) ||
-        !write_state(t, error))
-        return false;
+    if (!trainer_write_owed(t, error) || !write_state(t, error)) return false;
     snapshots_prune(t->run.path, &t->state.snapshots, &t->saved_snapshots, t->saved_update);
     t->saved_snapshots = t->state.snapshots;
     t->saved_update = t->state.update;

@@ -140,6 +140,9 @@ bool trainer_keep_scheduled_model(Trainer *t, Error *error);
 /* Which BLEU and chrF that are. */
 void trainer_print_signatures(Trainer *t);
 
+/* Writes what could not be written before. */
+bool trainer_write_owed(Trainer *t, Error *error);
+
 /* Writes what is owed, then the state, then, before the first validation, the model; removes snapshots that are no longer
  * needed. So a state on disk never tells of files that are not there. */
 bool trainer_save(Trainer *t, Error *error);
