@@ -86,6 +86,19 @@ while [ "$FAULT_AT" -le "$calls" ]; do
     FAULT_AT=$((FAULT_AT + every))
 done
 
+# A run that had ended is given more updates and killed at once, about where it undoes its end. Given no more after all, it
+# is what it was.
+rm -rf "$work/ended"
+FAULT_AT=0 tiny ended --set train.updates=4 || fail "exit $?"
+for FAULT_AT in 23 25 27 29 31; do
+    rm -rf "$work/run"
+    cp -r "$work/ended" "$work/run"
+    FAULT=kill FAULT_ALSO=0
+    tiny run
+    FAULT_AT=0 tiny run --set train.updates=4 || fail "exit $?"
+    same_run "$work/ended" "$work/run" "ended, killed at write $FAULT_AT when going on, and ended again"
+done
+
 # A disk that stays full ends even a forgiving run in a failure, which has trained all the way.
 FAULT_AT=$((calls / 3)) FAULT=28 FAULT_ALSO=1
 rm -rf "$work/run"

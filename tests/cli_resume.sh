@@ -1,6 +1,7 @@
 #!/bin/sh
 # A run that was stopped and goes on is the uninterrupted run, bit for bit: weights, moments, best so far, metrics,
 # snapshots. For each line of the table, whatever it sets.
+[ -w /dev/shm ] && TMPDIR=/dev/shm && export TMPDIR # memory, where fsync costs nothing
 . tests/support/cli.sh
 . tests/support/resume.sh
 
@@ -12,6 +13,7 @@ average.last=0;average.best=2
 average.every=1 epoch;valid.every=1 epoch;output.save_every=1 epoch
 tokenizer.type=bpe;tokenizer.vocab_size=280;tokenizer.dropout=0.3
 valid.metric=chrf;valid.every=1;valid.patience=4
+valid.metric=exact_match;valid.every=5
 train.schedule=linear;train.warmup=3;train.clip_norm=0.1
 model.norm=pre;model.attention_dropout=0.1;model.activation_dropout=0.1;train.label_smoothing=0
 model.tie_embeddings=none;tokenizer.shared=no
