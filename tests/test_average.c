@@ -40,7 +40,7 @@ static void test_lists(void **state) {
     list = list_of(four);
     snapshots_keep_best(&list, 1, false);
     check_list(&list, "5:0x1p+1");
-    snapshots_add(&list, (Snapshot){7, NAN});
+    snapshots_add(&list, (Snapshot){7, (double)NAN});
     snapshots_add(&list, (Snapshot){7, 0.5});
     check_list(&list, "5:0x1p+1 7:0x1p-1");
     assert_true(snapshots_contain(&list, 7) && !snapshots_contain(&list, 6));

@@ -17,7 +17,7 @@ static bool save_snapshot(Trainer *t, Error *error) {
 
 bool trainer_take_snapshot(Trainer *t, Error *error) {
     SnapshotList *list = &t->state.snapshots;
-    snapshots_add(list, (Snapshot){t->state.update, NAN});
+    snapshots_add(list, (Snapshot){t->state.update, (double)NAN});
     snapshots_keep_last(list, t->config.average.last);
     return save_snapshot(t, error);
 }
@@ -71,7 +71,7 @@ static void print_average(Trainer *t, const int64_t *update, int n) {
 
 /* What there is to say of weights that nothing was measured with. */
 static bool use_unvalidated(Trainer *t, ValidMetrics m, Error *error) {
-    m.loss = m.nll = m.bleu = m.chrf = m.exact_match = NAN;
+    m.loss = m.nll = m.bleu = m.chrf = m.exact_match = (double)NAN;
     m.update = t->state.update;
     m.epoch = trainer_epoch(t);
     m.best = true;
