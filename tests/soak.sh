@@ -12,8 +12,8 @@ if [ ! -s "$text/train.de" ]; then
     text=data/multi30k
 fi
 run=$work/run
-train_on() { # options
-    env --default-signal=INT "$train" configs/multi30k_raw_en_de.ini --set "data.train_source=$text/train.en" \
+train_on() { # options; with how=exec it takes the shell's place, so that a signal to this child reaches it
+    ${how:-} env --default-signal=INT "$train" configs/multi30k_raw_en_de.ini --set "data.train_source=$text/train.en" \
         --set "data.train_target=$text/train.de" --set "data.valid_source=$work/valid.en" \
         --set "data.valid_target=$work/valid.de" --set train.epochs=0 --set train.warmup=100 --set valid.every=40 \
         --set average.last=3 --set average.every=25 --set output.save_every=10 --set output.log_every=10 \
@@ -31,7 +31,7 @@ saved() { sed -nE 's/^resume +after update ([0-9]+),.*/\1/p' "$work/out" | tail 
 
 kills=0 last=0 end=$(($(date +%s) + minutes * 60))
 while [ "$(date +%s)" -lt "$end" ] && [ "$failures" -eq 0 ]; do
-    train_on --set train.updates=1000000000 >"$work/out" 2>&1 &
+    how=exec train_on --set train.updates=1000000000 >"$work/out" 2>&1 &
     child=$!
     random 30
     sleep "$((2 + number)).$((number % 10))"
@@ -55,5 +55,5 @@ grep '"kind":"train"' "$work/metrics" | sed -E 's/.*"update":([0-9]+).*/\1/' >"$
 awk '$1 != 10 * NR { print "line " NR " of the training metrics is of update " $1; exit 1 }' "$work/updates" || fail "metrics are not each update once"
 loss() { sed -nE 's/.*"kind":"train".*"nll":([0-9.]+).*/\1/p' "$work/metrics"; }
 echo "$kills kills, $(tail -n 1 "$work/updates") updates, nll $(loss | head -n 1) at first, $(loss | tail -n 1) at last"
-[ "$(loss | head -n 1 | cut -d . -f 1)" -gt "$(loss | tail -n 1 | cut -d . -f 1)" ] || fail "the loss has not fallen by a nat"
+loss | awk 'NR == 1 { first = $1 } END { exit !(NR > 1 && first > $1 + 1) }' || fail "the loss has not fallen by a nat"
 finish

@@ -53,7 +53,7 @@ header() {
 }
 data() { tail -c +"$((9 + $(header_length "$1")))" "$1"; }
 
-# The same run in all but times: weights, state, snapshots of the last state, metrics. same_run DIR DIR WHAT
+# The same run in all but times: weights, state, snapshots, metrics. same_run DIR DIR WHAT
 same_run() {
     same_files "$1/model.safetensors" "$2/model.safetensors" "$3"
     header "$1/state.safetensors" >"$work/state.a"
@@ -66,6 +66,9 @@ same_run() {
     tests/support/canonical_metrics.sh "$2/metrics.jsonl" >"$work/metrics.b"
     [ -s "$work/metrics.a" ] || fail "$3: $1 has no metrics"
     same_files "$work/metrics.a" "$work/metrics.b" "$3: metrics of $1 and $2"
+    if [ -e "$1/model.best.safetensors" ] || [ -e "$2/model.best.safetensors" ]; then
+        same_files "$1/model.best.safetensors" "$2/model.best.safetensors" "$3: the model of the schedule"
+    fi
     if [ -d "$1/epochs" ]; then
         for snapshot in "$1"/epochs/*; do
             same_files "$snapshot" "$2/epochs/${snapshot##*/}" "$3: a snapshot"
