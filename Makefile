@@ -1,5 +1,6 @@
 # make            the programs, at the repository root (float)
-# make test       all fast tests; make test-long runs the others: mutations, kills, whole trainings
+# make test       all fast tests; make test-long runs the others: mutations, kills, failing writes, whole trainings
+# make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, MULTI30K
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
@@ -43,7 +44,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan sanitize tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-long test-soak asan ubsan sanitize tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -99,14 +100,23 @@ $(BUILD)/fuzzers/%: $(BUILD)/float/tests/fuzz/%.o $(FUZZ_PARTS)
 	@echo 'LD  $@'
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
+# Loaded before a program by tests/cli_failing_writes.sh.
+$(BUILD)/failing_writes.so: tests/faults/failing_writes.c $(BUILD)/flags
+	@echo 'LD  $@'
+	$(Q)$(CC) -std=c11 -O2 $(WARNINGS) -shared -fPIC -o $@ $< -ldl
+
 TEST_PROGRAMS = $(TESTS_DOUBLE:%=$(BUILD)/double/%) $(TESTS_FLOAT:%=$(BUILD)/float/%) $(FUZZ_TARGETS:%=$(BUILD)/float/%)
-tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
+tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%) $(BUILD)/failing_writes.so
 
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
 test-long: tests
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
+
+# Training that is killed at random for half an hour; SOAK_MINUTES=3 for less.
+test-soak: tests
+	scripts/run_tests.sh $(BUILD) tests/soak.sh
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"
@@ -131,7 +141,7 @@ fuzz:
 	    EXTRA="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-pass-failed"
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(notdir $(FUZZ_TARGETS))
 
-C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch])
+C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch] tests/faults/*.c)
 vectorised:
 	$(Q)scripts/check_vectorised.sh $(CC) $(CFLAGS)
 lint:

@@ -141,6 +141,11 @@ static bool ends_inside_line(int descriptor) {
     return pread(descriptor, &last, 1, info.st_size - 1) == 1 && last != '\n';
 }
 
+/* Half a line must not stay. Where even this fails, the next line ends it. */
+static void cut_back(int descriptor, off_t size) {
+    if (ftruncate(descriptor, size) != 0) return;
+}
+
 bool file_append_line(const char *path, const char *text, Error *error) {
     int descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) return failed(error, path, "opened for writing", errno);
@@ -150,7 +155,10 @@ bool file_append_line(const char *path, const char *text, Error *error) {
     memcpy(line + used, text, length);
     used += length;
     line[used++] = '\n';
+    off_t before = lseek(descriptor, 0, SEEK_END);
     int number = write_all(descriptor, line, used);
+    if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) number = errno;
+    if (number != 0 && before >= 0) cut_back(descriptor, before);
     memory_free(line);
     if (close(descriptor) != 0 && number == 0) number = errno;
     return number == 0 || failed(error, path, "written", number);

@@ -25,8 +25,8 @@ char *file_join(const char *directory, const char *name);
 /* Creates the directory and those above it; one that is there already is fine. */
 bool file_make_directories(const char *path, Error *error);
 
-/* Adds text and \n at the end, creating the file where it is missing. If a crash left the last line without
- * its \n, ends that line first. */
+/* Adds text and \n at the end, creating the file where it is missing, and makes it durable. If a crash left the last
+ * line without its \n, ends that line first. On failure the file is as it was. */
 bool file_append_line(const char *path, const char *text, Error *error);
 
 /* Renames and makes the new name durable. Replaces `to`. */

@@ -45,7 +45,7 @@ static void print_decoding(const DecodeTime *d) {
 }
 
 static void print_memory(const Trainer *t, double peak_mb) {
-    int slabs = 2 + (t->optimizer.v != NULL) + (t->ema != t->slab); /* of parameters, moments and their average */
+    int slabs = 2 + (t->optimizer.v != NULL) + (t->served != t->slab); /* of parameters, moments and their average */
     double slab = 1e-6 * sizeof(real) * (double)t->table.total, activations = 0;
     for (int i = 0; i < t->lanes.threads; i++) activations += 1e-6 * (double)t->lanes.arena[i].peak;
     printf("  %-36s %9.0f MB: parameters and optimizer %.0f, gradients %.0f, activations %.0f\n", "peak memory",

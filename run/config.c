@@ -109,6 +109,10 @@ static const ConfigKey keys[] = {
     CHOICE(valid, metric, "nll", "nll|exact_match|bleu|chrf", MAY_CHANGE, "what decides which weights are best"),
     INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
 
+    INT(average, last, "0", 0, CONFIG_MOST_SNAPSHOTS, MAY_CHANGE, "average the last so many snapshots at the end of training; 0: none"),
+    INT(average, best, "0", 0, CONFIG_MOST_SNAPSHOTS, MAY_CHANGE, "or the best so many, by [valid] metric, taken at validations; 0: none"),
+    EVERY(average, every, "1 epoch", MAY_CHANGE, "how often to take a snapshot for `last`"),
+
     INT(decode, beam_size, "1", 1, 1000, FIXED, "hypotheses kept by the search for a translation; 1: greedy"),
     REAL(decode, length_penalty, "1", 0, 100, FIXED, "the best has the highest log p / length^this; 0: the highest log p"),
     REAL(decode, max_length_factor, "2", 0, 1000, FIXED, "a translation has at most factor * source tokens"),
@@ -117,6 +121,7 @@ static const ConfigKey keys[] = {
     PATH(output, dir, NULL, MAY_CHANGE, "directory of the run"),
     INT(output, log_every, "100", 1, 1e9, MAY_CHANGE, "updates between two lines of the log"),
     EVERY(output, save_every, "1 epoch", MAY_CHANGE, "how often to save the state for a resume"),
+    CHOICE(output, on_write_error, "stop", "stop|continue", MAY_CHANGE, "when a file cannot be written: stop, or train on and try again at the next save"),
 };
 /* clang-format on */
 

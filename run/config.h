@@ -37,6 +37,8 @@ typedef enum ConfigMetric {
     CONFIG_METRIC_CHRF
 } ConfigMetric;
 
+typedef enum ConfigWriteError { CONFIG_STOP, CONFIG_CONTINUE } ConfigWriteError;
+
 /* Every so many updates or epochs: `500` or `500 updates`, `1 epoch`. */
 typedef enum ConfigUnit { CONFIG_UPDATES, CONFIG_EPOCHS } ConfigUnit;
 typedef struct ConfigInterval {
@@ -103,6 +105,14 @@ typedef struct ConfigValid {
     int patience; /* validations; 0 = off */
 } ConfigValid;
 
+/* What becomes the mean of some snapshots of the weights; both 0: nothing. */
+typedef struct ConfigAverage {
+    int last, best; /* snapshots */
+    ConfigInterval every;
+} ConfigAverage;
+
+enum { CONFIG_MOST_SNAPSHOTS = 50 };
+
 typedef struct ConfigDecode {
     int beam_size;
     double length_penalty;    /* a hypothesis scores log p / length^this */
@@ -114,6 +124,7 @@ typedef struct ConfigOutput {
     char *dir;
     int log_every; /* updates */
     ConfigInterval save_every;
+    ConfigWriteError on_write_error;
 } ConfigOutput;
 
 typedef struct Config {
@@ -122,6 +133,7 @@ typedef struct Config {
     ConfigModel model;
     ConfigTrain train;
     ConfigValid valid;
+    ConfigAverage average;
     ConfigDecode decode;
     ConfigOutput output;
 } Config;

@@ -122,6 +122,16 @@ static void check_data(const Config *c, const ConfigSources *s) {
         clash(s, "data.max_ratio", "max_ratio = %g would drop every pair; give 1 or more, or 0 for any", d->max_ratio);
 }
 
+static void check_average(const Config *c, const ConfigSources *s) {
+    const ConfigAverage *a = &c->average;
+    if (a->last > 0 && a->best > 0)
+        clash(s, "average.best average.last", "last = %d and best = %d are both given; set one of them to 0", a->last,
+              a->best);
+    else if (a->best > 0 && c->data.valid_source[0] == '\0' && c->data.valid_tsv[0] == '\0')
+        clash(s, "average.best data.valid_source data.valid_target data.valid_tsv",
+              "best = %d needs a validation set; give [data] valid_source and valid_target, or use last", a->best);
+}
+
 /* Wide models fill the processor with fewer rows, and each row of theirs keeps more activations (docs/performance.md). */
 static void set_piece_rows(Config *config) {
     int width = config->model.encoder_d_model;
@@ -190,6 +200,7 @@ void config_check(Config *config, const ConfigSources *sources) {
     check_heads(m, sources);
     set_piece_rows(config);
     check_data(config, sources);
+    check_average(config, sources);
     if (m->tie_embeddings == CONFIG_TIE_ALL && !config->tokenizer.shared)
         clash(sources, "model.tie_embeddings tokenizer.shared",
               "tie_embeddings = all needs one vocabulary, but [tokenizer] shared is no; use decoder or none");

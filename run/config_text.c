@@ -23,7 +23,8 @@ void config_print_help(FILE *out) {
         char range[CONFIG_MOST_FACT];
         config_value_range(range, key);
         if (begins_section(k)) fprintf(out, "\n[%s]\n", key->section);
-        fprintf(out, "# %s\n#     %s%s\n%s =%s%s\n", key->help, range, key->standard ? "" : "; required", key->key,
+        fprintf(out, "# %s\n#     %s%s%s\n%s =%s%s\n", key->help, range, key->standard ? "" : "; required",
+                key->resume == MAY_CHANGE ? "; may change on resume" : "", key->key,
                 key->standard && key->standard[0] ? " " : "", key->standard ? key->standard : "");
     }
 }

@@ -1,5 +1,6 @@
 #include "run/loaded_run.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "run/run_directory.h"
 #include "run/weights.h"
@@ -27,6 +28,10 @@ static bool load_weights(LoadedRun *run, const char *directory, Error *error) {
     transformer_init(&run->model, &c, run->slab);
     transformer_positions_init(&run->positions, &c);
     bool good = weights_load(run->slab, &run->table, path, weights_vocabulary(run->source, run->target), error);
+    char *state = run_path(directory, RUN_STATE);
+    if (!good && file_exists(state))
+        error_add(error, "%s: if it is damaged, ./train with the configuration of this run writes it again", path);
+    memory_free(state);
     memory_free(path);
     return good;
 }

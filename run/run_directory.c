@@ -19,6 +19,8 @@ static const char *const file_name[RUN_FILES] = {
     [RUN_TOKENIZER_SOURCE] = "tokenizer.source.json",
     [RUN_TOKENIZER_TARGET] = "tokenizer.target.json",
     [RUN_MODEL] = "model.safetensors",
+    [RUN_MODEL_BEST] = "model.best.safetensors",
+    [RUN_MODEL_DAMAGED] = "model.damaged.safetensors",
     [RUN_DESCRIPTION] = "config.json",
     [RUN_STATE] = "state.safetensors",
     [RUN_STATE_PREVIOUS] = "state.prev.safetensors",
@@ -128,8 +130,25 @@ static bool rotate(const char *directory, Error *error) {
     return rename_file(directory, RUN_STATE_NEW, RUN_STATE, error);
 }
 
+/* Files whose name ends in .tmp, in a directory that is all ours. */
+static void remove_temporaries_in(const char *directory, RunFile part) {
+    char *path = run_path(directory, part);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        size_t length = strlen(e->d_name);
+        if (length < 4 || strcmp(e->d_name + length - 4, ".tmp") != 0) continue;
+        char *name = file_join(path, e->d_name);
+        unlink(name);
+        memory_free(name);
+    }
+    if (d != NULL) closedir(d);
+    memory_free(path);
+}
+
 /* A write that was cut off leaves its temporary file, which may be large. */
 static void remove_temporaries(const char *directory) {
+    remove_temporaries_in(directory, RUN_EPOCHS);
+    remove_temporaries_in(directory, RUN_CACHE);
     for (int file = 0; file < RUN_FILES; file++) {
         char name[64];
         snprintf(name, sizeof name, "%s.tmp", file_name[file]);
@@ -164,6 +183,12 @@ void run_directory_close(RunDirectory *run) {
     memory_free(run->path);
     memory_free(run->aside);
     *run = (RunDirectory){.lock = -1};
+}
+
+bool run_directory_has(const RunDirectory *run, RunFile file) { return has(run->path, file); }
+
+bool run_directory_rename(const RunDirectory *run, RunFile from, RunFile to, Error *error) {
+    return rename_file(run->path, from, to, error);
 }
 
 bool run_directory_has_state(const RunDirectory *run) {

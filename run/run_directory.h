@@ -3,6 +3,7 @@
  *     config.ini                the resolved configuration
  *     tokenizer.json            or tokenizer.source.json and tokenizer.target.json
  *     model.safetensors         weights to translate with
+ *     model.best.safetensors    the best weights by a scheduled validation, once others took that place at the end
  *     config.json               their Hugging Face description
  *     state.safetensors         what an exact resume needs
  *     state.prev.safetensors    the state before
@@ -10,7 +11,8 @@
  *     train.log                 what was printed
  *     lock                      held while a process trains
  *     cache/                    the corpora as token ids (training/corpus_cache.h)
- *     epochs/ report.html       names kept for snapshots and curves
+ *     epochs/                   snapshots of the weights to be averaged, NNNNNN.safetensors by update
+ *     report.html               a name kept for curves
  *
  * A state is saved as state.new.safetensors; then state becomes state.prev and state.new becomes state. At
  * each moment at least one complete state is there; opening the directory finishes renames that were cut off. */
@@ -29,6 +31,8 @@ typedef enum RunFile {
     RUN_TOKENIZER_SOURCE,
     RUN_TOKENIZER_TARGET,
     RUN_MODEL,
+    RUN_MODEL_BEST,
+    RUN_MODEL_DAMAGED,
     RUN_DESCRIPTION,
     RUN_STATE,
     RUN_STATE_PREVIOUS,
@@ -55,6 +59,12 @@ typedef struct RunDirectory {
  * it, and where there are files but no run. `fresh` moves a run that is there aside, to path.old.N. */
 bool run_directory_open(RunDirectory *run, const char *path, bool fresh, Error *error);
 void run_directory_close(RunDirectory *run);
+
+/* Renames a file of the run, durably, to the name of another, which it replaces. */
+bool run_directory_rename(const RunDirectory *run, RunFile from, RunFile to, Error *error);
+
+/* Does the run have this file? */
+bool run_directory_has(const RunDirectory *run, RunFile file);
 
 /* Is there something to resume from? */
 bool run_directory_has_state(const RunDirectory *run);

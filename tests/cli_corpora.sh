@@ -98,8 +98,8 @@ cp whole "$cache"
 expect 0 'all updates done' again --set train.updates=5
 grep -q 'damaged\|cache' out && fail "something is said of a good cache"
 rm "$cache"
-ln -s /dev/full "$cache.tmp"
-further 6 'cache/train.safetensors: could not be written: No space left.*without a cache'
+mkdir "$cache.tmp" # where it is written first
+further 6 'cache/train.safetensors.tmp: could not be created: Is a directory.*without a cache'
 [ ! -e "$cache" ] || fail "half a cache was left"
 rm -r plain/cache
 : >plain/cache

@@ -11,6 +11,7 @@
 
 #include "base/path_list.h"
 #include "data/parallel_text.h"
+#include "data/places.h"
 #include "tests/support/scratch.h"
 
 static void write_text(const char *name, const char *text) { scratch_write(scratch_path(name), text, strlen(text)); }
@@ -132,11 +133,45 @@ static void test_tsv(void **state) {
     scratch_remove();
 }
 
+static void check_places(const ParallelText *text, int sides, const char *const *file, const int *number, int lines) {
+    CorpusPlaces places;
+    corpus_places_init(&places, text, sides);
+    for (int line = 0; line < lines; line++) {
+        int64_t found;
+        assert_string_equal(corpus_place(&found, &places, line), scratch_path(file[line]));
+        assert_int_equal(found, number[line]);
+    }
+    corpus_places_free(&places);
+}
+
+/* A line of the corpus has its place in a file of the source side, or in a TSV file. */
+static void test_places(void **state) {
+    (void)state;
+    char source[2000], target[2000];
+    ParallelText text;
+    Error error;
+    scratch_create();
+    write_text("a", "1\n2\n3\n");
+    write_text("b", "4\n5\n");
+    write_text("c", "i\nii\niii\n");
+    write_text("d", "iv\nv\n");
+    assert_true(parallel_text_read(&text, paths(source, "a", "b"), paths(target, "c", "d"), &error));
+    check_places(&text, 2, (const char *[]){"a", "a", "a", "b", "b"}, (int[]){1, 2, 3, 1, 2}, 5);
+    parallel_text_free(&text);
+    write_text("t.tsv", "1\ti\n");
+    write_text("u.tsv", "2\tii\n3\tiii\n");
+    assert_true(parallel_text_read_tsv(&text, paths(source, "t.tsv", "u.tsv"), &error));
+    check_places(&text, 1, (const char *[]){"t.tsv", "u.tsv", "u.tsv"}, (int[]){1, 1, 2}, 3);
+    parallel_text_free(&text);
+    scratch_remove();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_path_lists),
         cmocka_unit_test(test_several_files),
         cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

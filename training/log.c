@@ -1,15 +1,28 @@
 #include "training/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
+static void say_failure(Log *log, const char *done) {
+    if (log->failed) return;
+    log->failed = true;
+    fprintf(stderr, "note       %s: could not be %s: %s; all goes on without it\n", log->path, done, strerror(errno));
+}
+
 void log_open(Log *log, const char *path) {
-    *log = (Log){.file = fopen(path, "a"), .terminal = isatty(STDERR_FILENO) == 1};
+    *log = (Log){.terminal = isatty(STDERR_FILENO) == 1, .path = memory_text(path, strlen(path))};
+    log->file = fopen(path, "a");
+    if (log->file == NULL) say_failure(log, "opened");
 }
 
 void log_close(Log *log) {
     if (log->progress) fputc('\n', stderr);
-    if (log->file != NULL) fclose(log->file);
+    if (log->file != NULL && fclose(log->file) != 0) say_failure(log, "written");
+    memory_free(log->path);
     *log = (Log){0};
 }
 
@@ -28,7 +41,7 @@ void log_line(Log *log, const char *format, ...) {
     if (log->file != NULL) {
         vfprintf(log->file, format, again);
         fputc('\n', log->file);
-        fflush(log->file);
+        if (fflush(log->file) != 0) say_failure(log, "written");
     }
     va_end(again);
     va_end(args);

@@ -8,11 +8,14 @@
 
 typedef struct Log {
     FILE *file;    /* train.log, or NULL */
+    char *path;    /* its name */
+    bool failed;   /* a write to it has failed, and that was said */
     bool terminal; /* stderr is one */
     bool progress; /* a progress line stands there */
 } Log;
 
-void log_open(Log *log, const char *path); /* appends; without the file it goes on, to stderr alone */
+/* Appends. Where the file cannot be opened or written, that is said once, and all goes on: stderr has the lines too. */
+void log_open(Log *log, const char *path);
 void log_close(Log *log);
 
 /* One line that stays. */

@@ -3,8 +3,34 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
+
+void metrics_open(Metrics *metrics, const char *path) { *metrics = (Metrics){.path = memory_text(path, strlen(path))}; }
+
+void metrics_close(Metrics *metrics) {
+    memory_free(metrics->path);
+    memory_free(metrics->owed);
+    *metrics = (Metrics){0};
+}
+
+bool metrics_flush(Metrics *metrics, Error *error) {
+    if (metrics->owed == NULL) return true;
+    if (!file_append_line(metrics->path, metrics->owed, error)) return false;
+    memory_free(metrics->owed);
+    metrics->owed = NULL;
+    return true;
+}
+
+static bool append(Metrics *metrics, const char *line, Error *error) {
+    size_t owed = metrics->owed != NULL ? strlen(metrics->owed) + 1 : 0, length = strlen(line);
+    metrics->owed = memory_grow(metrics->owed, owed, owed + length + 1, 1, "lines of metrics.jsonl");
+    if (owed > 0) metrics->owed[owed - 1] = '\n';
+    memcpy(metrics->owed + owed, line, length + 1);
+    return metrics_flush(metrics, error);
+}
 
 /* Nine digits tell any two floats apart. */
 static const char *number(char out[32], double value) {
@@ -13,7 +39,7 @@ static const char *number(char out[32], double value) {
     return out;
 }
 
-bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error) {
+bool metrics_append_train(Metrics *metrics, const TrainMetrics *m, Error *error) {
     char line[512], n[8][32];
     snprintf(line, sizeof line,
              "{\"kind\":\"train\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,\"lr\":%s,"
@@ -21,22 +47,34 @@ bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error)
              m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll), number(n[2], exp(m->nll)),
              number(n[3], m->lr), number(n[4], m->grad_norm), number(n[5], m->target_tokens_per_s),
              number(n[6], m->source_tokens_per_s), number(n[7], m->seconds));
-    return file_append_line(path, line, error);
+    return append(metrics, line, error);
 }
 
-bool metrics_append_valid(const char *path, const ValidMetrics *m, Error *error) {
-    char line[512], n[7][32];
+/* ,"snapshots":[10,20] */
+static void add_snapshots(char *line, size_t size, const int64_t *snapshot, int snapshots) {
+    size_t used = strlen(line);
+    used += (size_t)snprintf(line + used, size - used, ",\"snapshots\":[");
+    for (int i = 0; i < snapshots; i++)
+        used += (size_t)snprintf(line + used, size - used, "%s%" PRId64, i > 0 ? "," : "", snapshot[i]);
+    snprintf(line + used, size - used, "]");
+}
+
+bool metrics_append_valid(Metrics *metrics, const ValidMetrics *m, Error *error) {
+    char line[2048], n[7][32];
     snprintf(line, sizeof line,
-             "{\"kind\":\"valid\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
-             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s}",
-             m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll), number(n[2], exp(m->nll)),
-             number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match), m->best ? "true" : "false",
-             number(n[6], m->seconds));
-    return file_append_line(path, line, error);
+             "{\"kind\":\"%s\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
+             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s",
+             m->snapshots > 0 ? "average" : "valid", m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll),
+             number(n[2], exp(m->nll)), number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match),
+             m->best ? "true" : "false", number(n[6], m->seconds));
+    if (m->closing) strcat(line, ",\"closing\":true");
+    if (m->snapshots > 0) add_snapshots(line, sizeof line - 2, m->snapshot, m->snapshots);
+    strcat(line, "}");
+    return append(metrics, line, error);
 }
 
-bool metrics_append_resume(const char *path, int64_t update, Error *error) {
+bool metrics_append_resume(Metrics *metrics, int64_t update, Error *error) {
     char line[64];
     snprintf(line, sizeof line, "{\"kind\":\"resume\",\"update\":%" PRId64 "}", update);
-    return file_append_line(path, line, error);
+    return append(metrics, line, error);
 }

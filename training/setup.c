@@ -81,8 +81,8 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     transformer_init(&t->model, &m, t->slab);
     transformer_positions_init(&t->positions, &m);
     param_init(t->slab, &t->table, c->seed);
-    t->ema = c->ema > 0 ? ema_new(t->slab, t->table.total) : t->slab;
-    transformer_init(&t->ema_model, &m, t->ema);
+    t->served = c->ema > 0 ? ema_new(t->slab, t->table.total) : t->slab;
+    transformer_init(&t->served_model, &m, t->served);
     lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
     optimizer_init(&t->optimizer, c, &t->table);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
@@ -166,6 +166,9 @@ static bool open_run(Trainer *t, bool fresh, Error *error) {
     char *path = run_path(t->run.path, RUN_LOG);
     log_open(&t->log, path);
     memory_free(path);
+    path = run_path(t->run.path, RUN_METRICS);
+    metrics_open(&t->metrics, path);
+    memory_free(path);
     if (t->run.aside != NULL) log_line(&t->log, "fresh      the old run was moved to %s", t->run.aside);
     return true;
 }
@@ -191,6 +194,7 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
         return false;
     }
     bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    if (good) corpus_places_init(&t->places, &text, t->config.data.train_tsv[0] != '\0' ? 1 : 2);
     if (good) trainer_keep_text(t, &text);
     parallel_text_free(&text);
     if (good) log_line(&t->log, "ready      after %.2f s", clock_seconds() - start);
@@ -207,8 +211,8 @@ bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
 void trainer_close(Trainer *t) {
     if (t->slab != NULL) {
         transformer_free(&t->model);
-        transformer_free(&t->ema_model);
-        if (t->ema != t->slab) memory_free(t->ema);
+        transformer_free(&t->served_model);
+        if (t->served != t->slab) memory_free(t->served);
         transformer_positions_free(&t->positions);
         lanes_free(&t->lanes);
         optimizer_free(&t->optimizer);
@@ -220,10 +224,13 @@ void trainer_close(Trainer *t) {
     corpus_free(&t->train);
     corpus_free(&t->valid);
     parallel_text_free(&t->valid_text);
+    corpus_places_free(&t->places);
     encoding_dropout_free(&t->dropout);
     parallel_text_free(&t->train_text);
     if (t->target != t->source) tokenizer_free(t->target);
     tokenizer_free(t->source);
+    metrics_close(&t->metrics);
+    owed_free(&t->owed);
     log_close(&t->log);
     run_directory_close(&t->run);
     config_free(&t->config);

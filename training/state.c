@@ -8,11 +8,13 @@
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
-#include "training/metrics.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
 
-enum { MOST_FIELDS = 24, FIELD_BYTES = 160, MOST_SLABS = 4 };
+/* Grows when an older program could not go on from a state, or this one not from an older program's. */
+#define STATE_FORMAT "2"
+
+enum { MOST_FIELDS = 32, FIELD_BYTES = 2400, MOST_SLABS = 4 };
 
 /* Scalars as text, in the metadata of the state file. One list serves both directions. */
 typedef struct Fields {
@@ -61,6 +63,14 @@ static void field_double(Fields *f, const char *key, double *value) {
     *value = strtod(field(f, key, text), NULL);
 }
 
+static void field_snapshots(Fields *f, const char *key, SnapshotList *list) {
+    char *text = snapshots_text(list);
+    const char *saved = field(f, key, text);
+    if (!snapshots_parse(list, saved) && f->good)
+        f->good = error_set(f->error, "%s: %s is no list of snapshots; use --fresh to start over", f->file->path, key);
+    memory_free(text);
+}
+
 static void all_fields(Fields *f, Trainer *t) {
     TrainState *s = &t->state;
     field_integer(f, "update", &s->update);
@@ -77,6 +87,8 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "window_target_tokens", &s->window.loss.tokens);
     field_integer(f, "window_source_tokens", &s->window.source_tokens);
     field_double(f, "window_seconds", &s->window.seconds);
+    field_integer(f, "concluded", &s->concluded);
+    field_snapshots(f, "snapshots", &s->snapshots);
     if (t->config.train.schedule == CONFIG_SCHEDULE_PLATEAU) field_int(f, "reductions", &s->reductions);
 }
 
@@ -107,7 +119,7 @@ static int slabs(Slab out[MOST_SLABS], const Trainer *t) {
     out[count++] = (Slab){"parameters", t->slab};
     out[count++] = (Slab){sgd ? "sgd.m" : "adam.m", t->optimizer.m};
     if (!sgd) out[count++] = (Slab){"adam.v", t->optimizer.v};
-    if (t->ema != t->slab) out[count++] = (Slab){"ema", t->ema};
+    if (t->served != t->slab) out[count++] = (Slab){"ema", t->served};
     return count;
 }
 
@@ -125,32 +137,89 @@ static int tensors(SafetensorsTensor out[MOST_SLABS], const Trainer *t) {
 
 bool trainer_has_model(const Trainer *t) {
     char *path = run_path(t->run.path, RUN_MODEL);
-    bool there = file_exists(path);
+    bool there = file_exists(path) || owed_has(&t->owed, path);
     memory_free(path);
     return there;
 }
 
+bool trainer_forgives(Trainer *t, const Error *error) {
+    if (t->config.output.on_write_error == CONFIG_STOP) return false;
+    log_line(&t->log, "note       %s; training goes on, and the next save tries again", error->text);
+    return true;
+}
+
+static bool write_weights(Trainer *t, const char *path, Error *error) {
+    owed_drop(&t->owed, path);
+    return weights_save(path, t->served, &t->table, weights_vocabulary(t->source, t->target), error);
+}
+
+bool trainer_save_weights(Trainer *t, const char *path, Error *error) {
+    if (write_weights(t, path, error)) return true;
+    if (!trainer_forgives(t, error)) return false;
+    owed_add(&t->owed, path, t->served, t->table.total);
+    return true;
+}
+
 bool trainer_save_model(Trainer *t, Error *error) {
     char *path = run_path(t->run.path, RUN_MODEL);
-    bool good = weights_save(path, t->ema, &t->table, weights_vocabulary(t->source, t->target), error);
+    bool good = trainer_save_weights(t, path, error);
     memory_free(path);
     return good;
 }
 
-bool trainer_save(Trainer *t, Error *error) {
+static bool write_state(Trainer *t, Error *error) {
     char vocabulary[32], corpus[32];
     SafetensorsTensor tensor[MOST_SLABS];
     Fields f = {.good = true};
     identity(vocabulary, corpus, t);
     all_fields(&f, t);
+    field(&f, "state_format", STATE_FORMAT);
     field(&f, "vocabulary", vocabulary);
     field(&f, "corpus", corpus);
     field(&f, "metric", metric_name(t));
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
     int count = tensors(tensor, t);
-    if (!run_directory_save_state(&t->run, tensor, count, f.pair, f.count, error)) return false;
-    return t->state.validated > 0 || trainer_save_model(t, error); /* the last, for want of a best */
+    return run_directory_save_state(&t->run, tensor, count, f.pair, f.count, error);
+}
+
+bool trainer_write_owed(Trainer *t, Error *error) {
+    return metrics_flush(&t->metrics, error) &&
+           owed_write(&t->owed, &t->table, weights_vocabulary(t->source, t->target), error);
+}
+
+bool trainer_save_state(Trainer *t, Error *error) {
+    if (!trainer_write_owed(t, error) || !write_state(t, error)) return false;
+    snapshots_prune(t->run.path, &t->state.snapshots, &t->saved_snapshots, t->saved_update);
+    t->saved_snapshots = t->state.snapshots;
+    t->saved_update = t->state.update;
+    return true;
+}
+
+bool trainer_save(Trainer *t, Error *error) {
+    if (!trainer_save_state(t, error)) return false;
+    if (t->state.validated > 0) return true;
+    char *path = run_path(t->run.path, RUN_MODEL); /* the last, for want of a best */
+    bool good = write_weights(t, path, error);
+    memory_free(path);
+    return good;
+}
+
+/* Files of other programs, and states of other versions of this one, are named as what they are. */
+static bool check_format(const Safetensors *file, Error *error) {
+    const char *format = safetensors_metadata(file, "state_format");
+    if (format != NULL && strcmp(format, STATE_FORMAT) == 0) return true;
+    if (safetensors_metadata(file, "adam_updates") == NULL)
+        return error_set(error,
+                         "%s: is no state of a training; put the run's own state back, or use --fresh to start "
+                         "over",
+                         file->path);
+    bool newer = format != NULL && atoi(format) > atoi(STATE_FORMAT);
+    return error_set(
+        error,
+        "%s: is a state of %s version of this program, in format %s, where this one reads format %s; go on "
+        "with that version, or use --fresh to start over",
+        file->path, newer ? "a newer" : "an older", format != NULL ? format : "1", STATE_FORMAT);
 }
 
 static bool must_equal(const Safetensors *file, const char *key, const char *now, const char *remedy, Error *error) {
@@ -163,7 +232,8 @@ static bool must_equal(const Safetensors *file, const char *key, const char *now
 static bool load(Trainer *t, const Safetensors *file, Error *error) {
     char vocabulary[32], corpus[32];
     identity(vocabulary, corpus, t);
-    if (!must_equal(file, "vocabulary", vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
+    if (!check_format(file, error) ||
+        !must_equal(file, "vocabulary", vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
         !must_equal(file, "corpus", corpus, "restore the training corpus, or use --fresh", error))
         return false;
     Slab slab[MOST_SLABS];
@@ -193,6 +263,17 @@ static void forget_other_metric(Trainer *t, const Safetensors *file) {
     log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
     t->state.best_update = 0;
     t->state.stalled = 0;
+    if (t->config.average.best > 0) t->state.snapshots = (SnapshotList){0};
+}
+
+/* The last snapshots and the best ones are different lists. */
+static void forget_other_snapshots(Trainer *t) {
+    SnapshotList *list = &t->state.snapshots;
+    const ConfigAverage *a = &t->config.average;
+    bool last = list->count > 0 && isnan(list->entry[0].value);
+    if (list->count == 0 || (last ? a->last > 0 : a->best > 0)) return;
+    log_line(&t->log, "changed    the %d snapshots of [average] %s are forgotten", list->count, last ? "last" : "best");
+    *list = (SnapshotList){0};
 }
 
 bool trainer_resume(Trainer *t, Error *error) {
@@ -203,14 +284,14 @@ bool trainer_resume(Trainer *t, Error *error) {
         int epoch = t->batcher.epoch, next = t->batcher.next;
         batcher_free(&t->batcher);
         batcher_init(&t->batcher, &t->train, t->config.train.seed, epoch, next);
+        t->saved_snapshots = t->state.snapshots;
+        t->saved_update = t->state.update;
         forget_other_metric(t, &file);
+        forget_other_snapshots(t);
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());
         log_line(&t->log, "resume     after update %" PRId64 ", epoch %d, learning rate %.3g", t->state.update,
                  epoch + 1, schedule_lr(&t->config, t->state.reductions, t->state.update + 1));
-        char *path = run_path(t->run.path, RUN_METRICS);
-        good = metrics_append_resume(path, t->state.update, error);
-        memory_free(path);
     }
     safetensors_free(&file);
     return good;

@@ -4,9 +4,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "training/ema.h"
-#include "training/metrics.h"
 #include "training/schedule.h"
 
 static volatile sig_atomic_t caught;
@@ -42,10 +40,12 @@ bool trainer_step(Trainer *t, StepResult *r) {
     if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
     double factor = clip_factor(r->grad_norm, c->clip_norm);
     optimizer_update(t->slab, &t->optimizer, t->lanes.slab[0], factor, r->lr, c->threads);
-    if (t->ema != t->slab)
-        ema_update(t->ema, t->slab, t->table.total, ema_decay(c->ema, t->optimizer.updates), c->threads);
+    if (t->served != t->slab)
+        ema_update(t->served, t->slab, t->table.total, ema_decay(c->ema, t->optimizer.updates), c->threads);
     return true;
 }
+
+int trainer_epoch(const Trainer *t) { return t->batcher.epoch + 1 - batcher_at_epoch_start(&t->batcher); }
 
 /* Is something due that happens every so many updates or epochs? */
 static bool due(ConfigInterval every, const Trainer *t, bool epoch_ended) {
@@ -77,7 +77,7 @@ static TrainMetrics window_metrics(const Trainer *t, const StepResult *r) {
     const TrainWindow *w = &t->state.window;
     double tokens = (double)w->loss.tokens;
     return (TrainMetrics){.update = t->state.update,
-                          .epoch = t->batcher.epoch + 1 - r->epoch_ended,
+                          .epoch = trainer_epoch(t),
                           .loss = w->loss.objective / tokens,
                           .nll = w->loss.nll / tokens,
                           .lr = r->lr,
@@ -97,10 +97,7 @@ static bool log_window(Trainer *t, const StepResult *r, Error *error) {
              "%s left",
              m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.lr, m.grad_norm, m.target_tokens_per_s, left);
     t->state.window = (TrainWindow){0};
-    char *path = run_path(t->run.path, RUN_METRICS);
-    bool good = metrics_append_train(path, &m, error);
-    memory_free(path);
-    return good;
+    return metrics_append_train(&t->metrics, &m, error) || trainer_forgives(t, error);
 }
 
 static void show_progress(Trainer *t, const StepResult *r) {
@@ -111,23 +108,6 @@ static void show_progress(Trainer *t, const StepResult *r) {
     log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
     log_progress(&t->log, "update %" PRId64 "  loss %.3f  %.0f target tokens/s  lr %.3g  %s left", m.update, m.loss,
                  m.target_tokens_per_s, m.lr, left);
-}
-
-/* A loss or norm that is not finite: says where it came from, and gives up after too many in a row. */
-static bool bad_update(Trainer *t, const StepResult *r, Error *error) {
-    int most = t->config.train.max_bad_updates;
-    t->state.bad_in_a_row++;
-    const ConfigData *d = &t->config.data;
-    log_line(&t->log,
-             "update %" PRId64 ": loss %g, gradient norm %g: skipped; its %d pairs begin with line %" PRId64 " of %s",
-             t->state.update, r->loss.objective / (double)r->loss.tokens, r->grad_norm, r->drawn.pairs, r->first_line,
-             d->train_tsv[0] != '\0' ? d->train_tsv : d->train_source);
-    if (t->state.bad_in_a_row < most) return true;
-    return error_set(error,
-                     "%s: %d updates in a row were not finite, the last of them update %" PRId64
-                     "; lower [train] lr and "
-                     "run again, or use --fresh with a longer warmup or a smaller clip_norm",
-                     t->run.path, t->state.bad_in_a_row, t->state.update);
 }
 
 /* Counts an update that was taken, and prints what is due. */
@@ -143,7 +123,7 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
 /* A scheduled validation. With schedule = plateau it may lower the learning rate. */
 static bool validate(Trainer *t, Error *error) {
     TrainState *s = &t->state;
-    if (!trainer_validate(t, error)) return false;
+    if (!trainer_validate(t, (ValidMetrics){0}, error)) return false;
     if (!schedule_reduces(&t->config, s->reductions, s->stalled, s->update)) return true;
     s->reductions++;
     log_line(&t->log, "plateau    %d validations without a new best: learning rate lowered to %.3g", s->stalled,
@@ -151,49 +131,40 @@ static bool validate(Trainer *t, Error *error) {
     return true;
 }
 
-/* One update and what is due after it. */
+/* One update and what is due after it, be it skipped or not. */
 static bool advance(Trainer *t, bool *saved, Error *error) {
     double start = clock_seconds(), seconds;
     StepResult r;
     bool finite = trainer_step(t, &r);
     t->state.seconds += seconds = clock_seconds() - start;
-    if (!(finite ? count_update(t, &r, seconds, error) : bad_update(t, &r, error))) return false;
-    if (!finite) return true; /* nothing is validated or saved until an update is good again */
+    *saved = false;
+    if (!(finite ? count_update(t, &r, seconds, error) : trainer_bad_update(t, &r, error))) return false;
     if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !validate(t, error)) return false;
-    *saved = due(t->config.output.save_every, t, r.epoch_ended);
-    return !*saved || trainer_save(t, error);
+    if (t->config.average.last > 0 && due(t->config.average.every, t, r.epoch_ended) &&
+        !trainer_take_snapshot(t, error))
+        return false;
+    if (!due(t->config.output.save_every, t, r.epoch_ended)) return true;
+    if (!trainer_check_finite(t, error)) return false;
+    *saved = trainer_save(t, error);
+    return *saved || trainer_forgives(t, error);
 }
 
-/* The last parameters are always validated, even off the schedule. What that finds is printed and decides on
- * model.safetensors, but is left out of the saved best and stall count: so a run that is given more updates later goes
- * on as if it had never stopped. */
-static bool validate_last(Trainer *t, Error *error) {
-    TrainState scheduled = t->state;
-    if (!trainer_validate(t, error)) return false;
-    scheduled.validated = t->state.validated;
-    scheduled.seconds = t->state.seconds;
-    t->state = scheduled;
-    return trainer_save(t, error);
-}
-
-static TrainEnd end_in_bad_updates(Trainer *t, Error *error) {
-    error_set(error, "%s: the last %d updates were not finite and are not saved; lower [train] lr and run again",
-              t->run.path, t->state.bad_in_a_row);
-    return TRAIN_FAILED;
+/* After a signal this is the last save; else concluding still saves once more. */
+static bool save_at_end(Trainer *t, Error *error) {
+    return trainer_check_finite(t, error) && (trainer_save(t, error) || (!caught && trainer_forgives(t, error)));
 }
 
 TrainEnd trainer_run(Trainer *t, Error *error) {
     catch_signals();
     TrainEnd end = limit_reached(t);
+    if (end != TRAIN_GOES_ON && trainer_concluded(t)) return end;
+    if (!trainer_go_on(t, error)) return TRAIN_FAILED;
     bool saved = true; /* nothing has changed yet */
     while (end == TRAIN_GOES_ON && !caught) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
-    if (t->state.bad_in_a_row > 0) return end_in_bad_updates(t, error);
-    if (!saved && !trainer_save(t, error)) return TRAIN_FAILED;
-    if (!trainer_has_model(t) && !trainer_save_model(t, error)) return TRAIN_FAILED;
-    bool validated = t->valid.pairs == 0 || t->state.validated == t->state.update;
-    if (!caught && !validated && !validate_last(t, error)) return TRAIN_FAILED;
+    if (!saved && !save_at_end(t, error)) return TRAIN_FAILED;
+    if (!caught && !trainer_conclude(t, error)) return TRAIN_FAILED;
     return caught ? TRAIN_SIGNAL : end;
 }

@@ -6,11 +6,15 @@
 #define TRAINING_TRAINER_H
 
 #include "data/batches.h"
+#include "data/places.h"
 #include "decoding/translator.h"
 #include "run/run_directory.h"
 #include "training/lanes.h"
 #include "training/log.h"
+#include "training/metrics.h"
 #include "training/optimizer.h"
+#include "training/owed.h"
+#include "training/snapshots.h"
 
 /* Sums since the last logged line. */
 typedef struct TrainWindow {
@@ -26,9 +30,11 @@ typedef struct TrainState {
     double best;    /* best value of the validation metric; meaningless while best_update is 0 */
     int64_t best_update;
     int stalled;       /* validations since then */
-    int64_t validated; /* update of the last validation, 0 before the first */
-    int bad_in_a_row;  /* updates skipped because something was not finite */
-    int reductions;    /* of the learning rate, by [train] schedule = plateau */
+    int64_t validated; /* update of the last scheduled validation, 0 before the first */
+    int64_t concluded; /* update after which training ended and everything was done that is done then; else 0 */
+    SnapshotList snapshots;
+    int bad_in_a_row; /* updates skipped because something was not finite */
+    int reductions;   /* of the learning rate, by [train] schedule = plateau */
     TrainWindow window;
 } TrainState;
 
@@ -36,22 +42,30 @@ typedef struct Trainer {
     Config config;
     RunDirectory run;
     Log log;
+    Metrics metrics;
+    Owed owed;
     Tokenizer *source, *target; /* one and the same where the vocabulary is shared */
     ParallelText valid_text;
     ParallelText train_text; /* kept only for BPE-dropout */
     EncodingDropout dropout; /* of the tokenizer; its rate is 0 where there is none */
+    CorpusPlaces places;     /* of the training text */
     Corpus train, valid;     /* valid.pairs is 0 without validation data */
     ParamTable table;
     real *slab; /* [table.total] parameters */
     Transformer model;
-    real *ema;             /* [table.total] their moving average; the parameters themselves where [train] ema = 0 */
-    Transformer ema_model; /* of that: what is validated and saved as the model */
+    real
+        *served; /* [table.total] what is validated, saved as the model, and translates: their moving average, or, where
+                     [train] ema = 0, the parameters themselves */
+    Transformer served_model;
     TransformerPositions positions;
     Lanes lanes;
     Optimizer optimizer;
     Batcher batcher;
     Arena update; /* holds the ids of the current update */
     TrainState state;
+    /* What the last state on disk says, for the pruning of snapshots. */
+    SnapshotList saved_snapshots;
+    int64_t saved_update;
 } Trainer;
 
 /* Everything up to the first update: run directory, corpora, tokenizer (learned, or loaded from the run), model, and the
@@ -97,19 +111,61 @@ typedef struct StepResult {
 
 bool trainer_step(Trainer *t, StepResult *result);
 
-/* Mean losses, BLEU, chrF and exact matches on the validation corpus; prints samples. Keeps the best value and counts the
- * validations since; writes model.safetensors where the value is the best so far. */
-bool trainer_validate(Trainer *t, Error *error);
+/* Says that an update was skipped and where its pairs stand; false after [train] max_bad_updates in a row. */
+bool trainer_bad_update(Trainer *t, const StepResult *r, Error *error);
+
+/* Are parameters, moments and the loss of a pair finite? Nothing else may be saved. */
+bool trainer_check_finite(Trainer *t, Error *error);
+
+/* Epoch of the last update, from 1. */
+int trainer_epoch(const Trainer *t);
+
+/* Mean losses, BLEU, chrF and exact matches on the validation corpus, of the current parameters; prints samples. Keeps
+ * the best value and counts the validations since; writes model.safetensors where the value is the best so far. Of m only
+ * what tells the occasion is read: {0} for a scheduled validation, else closing and snapshot. */
+bool trainer_validate(Trainer *t, ValidMetrics m, Error *error);
+
+/* Keeps the current weights as the youngest of [average] last. */
+bool trainer_take_snapshot(Trainer *t, Error *error);
+
+/* Keeps them if their value of the validation metric is among [average] best. */
+bool trainer_offer_snapshot(Trainer *t, double value, Error *error);
+
+/* Validates the mean of the snapshots, which becomes model.safetensors if it is better than the best so far or nothing
+ * can be compared. Leaves the parameters as they are. */
+bool trainer_average(Trainer *t, Error *error);
+
+/* Before the first update of a process: undoes an earlier conclusion. */
+bool trainer_go_on(Trainer *t, Error *error);
+
+/* At the end of training: validates the last parameters and the average, and saves a state that says so. */
+bool trainer_conclude(Trainer *t, Error *error);
+bool trainer_concluded(const Trainer *t); /* with the present state: nothing is left to do */
+
+/* Copies model.safetensors, of a scheduled validation, aside before it is replaced by what concluding found. */
+bool trainer_keep_scheduled_model(Trainer *t, Error *error);
 
 /* Which BLEU and chrF that are. */
 void trainer_print_signatures(Trainer *t);
 
+/* Writes what could not be written before. */
+bool trainer_write_owed(Trainer *t, Error *error);
+
+/* Writes what is owed, then the state, then, before the first validation, the model; removes snapshots that are no longer
+ * needed. So a state on disk never tells of files that are not there. */
 bool trainer_save(Trainer *t, Error *error);
+
+/* The same without the model. */
+bool trainer_save_state(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
 
-bool trainer_has_model(const Trainer *t);
+bool trainer_has_model(const Trainer *t); /* or one is owed */
 
-/* Writes model.safetensors from the current parameters. */
+/* With [output] on_write_error = continue: says the error, and training goes on. Else false. */
+bool trainer_forgives(Trainer *t, const Error *error);
+
+/* Writes the current parameters to this path, or model.safetensors. Where a failure is forgiven they are owed. */
+bool trainer_save_weights(Trainer *t, const char *path, Error *error);
 bool trainer_save_model(Trainer *t, Error *error);
 
 #endif

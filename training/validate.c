@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "scores/metric.h"
-#include "training/metrics.h"
 #include "training/trainer.h"
 
 enum { SAMPLES = 3 };
@@ -28,8 +27,8 @@ static LossSums valid_loss(Trainer *t) {
         int count = first[i + 1] - first[i], *pairs = arena_array(arena, int, "pairs", count);
         for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
         Batch batch = corpus_batch(c, pairs, count, arena);
-        sums[i] =
-            transformer_loss(NULL, &batch, &t->ema_model, &t->positions, t->config.train.label_smoothing, NULL, arena);
+        sums[i] = transformer_loss(NULL, &batch, &t->served_model, &t->positions, t->config.train.label_smoothing, NULL,
+                                   arena);
         arena_release(arena, mark);
     }
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
@@ -68,7 +67,7 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     Translation *out = memory_alloc((size_t)count, sizeof *out, "validation translations");
     Line *line = memory_alloc((size_t)count, sizeof *line, "validation translations");
     Translator translator;
-    translator_init(&translator, &t->ema_model, &t->positions, t->source, t->target, &t->config.decode,
+    translator_init(&translator, &t->served_model, &t->positions, t->source, t->target, &t->config.decode,
                     t->lanes.threads, t->lanes.arena);
     log_progress(&t->log, "translating %d validation sentences ...", count);
     translator_translate(out, &translator, source->line, count);
@@ -106,35 +105,46 @@ static bool improves(const Trainer *t, const ValidMetrics *m) {
     return t->config.valid.metric == CONFIG_METRIC_NLL ? value < t->state.best : value > t->state.best;
 }
 
-bool trainer_validate(Trainer *t, Error *error) {
+/* Keeps m's value if it is the best so far, and counts the validations since. The verdict, in words. */
+static void judge(char verdict[64], Trainer *t, ValidMetrics *m) {
+    m->best = improves(t, m);
+    if (m->best) {
+        t->state.best = deciding(t, m);
+        t->state.best_update = m->update;
+        t->state.stalled = 0;
+        snprintf(verdict, 64, "new best");
+    } else if (m->closing) {
+        snprintf(verdict, 64, "no better than update %lld", (long long)t->state.best_update);
+    } else {
+        t->state.stalled++;
+        snprintf(verdict, 64, "stalled %d times", t->state.stalled);
+    }
+}
+
+static bool keep_weights(Trainer *t, const ValidMetrics *m, Error *error) {
+    if (!m->closing && !trainer_offer_snapshot(t, deciding(t, m), error)) return false;
+    if (!m->best) return true;
+    if (m->closing && !trainer_keep_scheduled_model(t, error)) return false;
+    return trainer_save_model(t, error);
+}
+
+bool trainer_validate(Trainer *t, ValidMetrics m, Error *error) {
     double start = clock_seconds();
     LossSums loss = valid_loss(t);
-    ValidMetrics m = {.update = t->state.update,
-                      .epoch = t->batcher.epoch + 1 - batcher_at_epoch_start(&t->batcher),
-                      .loss = loss.objective / (double)loss.tokens,
-                      .nll = loss.nll / (double)loss.tokens};
+    m.update = t->state.update;
+    m.epoch = trainer_epoch(t);
+    m.loss = loss.objective / (double)loss.tokens;
+    m.nll = loss.nll / (double)loss.tokens;
     translate_and_score(&m, t);
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
-    m.best = improves(t, &m);
-    t->state.validated = m.update;
+    if (!m.closing) t->state.validated = m.update;
     char verdict[64];
-    if (m.best) {
-        t->state.best = deciding(t, &m);
-        t->state.best_update = m.update;
-        t->state.stalled = 0;
-        snprintf(verdict, sizeof verdict, "new best");
-    } else {
-        t->state.stalled++;
-        snprintf(verdict, sizeof verdict, "stalled %d times", t->state.stalled);
-    }
+    judge(verdict, t, &m);
     log_line(&t->log,
-             "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  bleu %.1f  chrf %.1f  exact match %.1f%%  "
+             "[%s] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  bleu %.1f  chrf %.1f  exact match %.1f%%  "
              "%.1fs  %s",
-             (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.bleu, m.chrf, m.exact_match, m.seconds,
-             verdict);
-    char *path = run_path(t->run.path, RUN_METRICS);
-    bool good = metrics_append_valid(path, &m, error);
-    memory_free(path);
-    return good && (!m.best || trainer_save_model(t, error));
+             m.snapshots > 0 ? "average" : "valid", (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.bleu,
+             m.chrf, m.exact_match, m.seconds, verdict);
+    return (metrics_append_valid(&t->metrics, &m, error) || trainer_forgives(t, error)) && keep_weights(t, &m, error);
 }
