@@ -18,6 +18,9 @@ train.schedule=linear;train.warmup=3;train.clip_norm=0.1
 model.norm=pre;model.attention_dropout=0.1;model.activation_dropout=0.1;train.label_smoothing=0
 model.tie_embeddings=none;tokenizer.shared=no
 output.log_every=7;output.save_every=5
+train.ema=0.9;train.optimizer=adamw;train.weight_decay=0.01
+train.schedule=plateau;train.plateau_patience=2;train.warmup=2;valid.every=2;valid.metric=exact_match
+train.schedule=cosine;train.warmup=3;train.optimizer=sgd;train.momentum=0.9
 data.valid_source=;data.valid_target=
 END
 
@@ -37,7 +40,7 @@ while IFS= read -r line; do
     unset IFS
     run "whole$number" "$@"
     case "$line" in
-    *linear*) first=train.epochs=1 second=train.epochs=1 ;; # another number of updates is another schedule
+    *linear* | *cosine*) first=train.epochs=1 second=train.epochs=1 ;; # another number of updates is another schedule
     *) first=train.updates=3 second=train.updates=14 ;;     # in the middle of epochs
     esac
     run "parts$number" "$@" --set "$first" --threads 2
