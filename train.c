@@ -2,15 +2,14 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "base/options.h"
 #include "base/version.h"
-#include "training/trainer.h"
+#include "training/messages.h"
 
 typedef struct Arguments {
     OptionList set;
     const char *threads;
-    bool fresh, help_config, help, version;
+    bool fresh, quiet, help_config, help, version;
 } Arguments;
 
 #define OPTION(name, value, kind, field, help) \
@@ -19,6 +18,7 @@ static const Option table[] = {
     OPTION("set", "section.key=value", LIST, set, "overrides a key of the file; may be given several times"),
     OPTION("threads", "N", TEXT, threads, "the same as --set train.threads=N"),
     OPTION("fresh", NULL, FLAG, fresh, "moves an old run aside and starts over"),
+    OPTION("quiet", NULL, FLAG, quiet, "prints errors alone; train.log in the run's folder has the rest"),
     OPTION("help-config", NULL, FLAG, help_config, "prints every key with its meaning, range and default"),
     OPTION("help", NULL, FLAG, help, "this text"),
     OPTION("version", NULL, FLAG, version, "the version"),
@@ -26,7 +26,7 @@ static const Option table[] = {
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
 static void print_help(void) {
-    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh]\n"
+    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh] [--quiet]\n"
          "\n"
          "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
          "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n");
@@ -36,21 +36,6 @@ static void print_help(void) {
 static int wrong_call(const char *fact) {
     fprintf(stderr, "train: %s; see train --help\n", fact);
     return 2;
-}
-
-static int finish(Trainer *t, TrainEnd end, const Error *error) {
-    static const char *const why[] = {[TRAIN_EPOCHS] = "all epochs done",
-                                      [TRAIN_UPDATES] = "all updates done",
-                                      [TRAIN_MINUTES] = "time is up",
-                                      [TRAIN_PATIENCE] = "no better validation within [valid] patience",
-                                      [TRAIN_SIGNAL] = "stopped by a signal; the same command goes on from here"};
-    if (end == TRAIN_FAILED) {
-        log_line(&t->log, "%s", error->text);
-        return 1;
-    }
-    log_line(&t->log, "finished   %s: update %lld, %s; peak memory %.0f MB", why[end], (long long)t->state.update,
-             t->run.path, memory_peak_mb());
-    return 0;
 }
 
 int main(int argc, char **argv) {
@@ -68,6 +53,7 @@ int main(int argc, char **argv) {
     if (a.help || a.help_config || a.version) return options_finish("train");
     if (argc == first) return wrong_call("no configuration file was given");
     if (argc - first > 1) return wrong_call("give one configuration file");
+    if (a.quiet) log_quiet();
     if (a.threads != NULL) {
         snprintf(threads, sizeof threads, "train.threads=%s", a.threads);
         a.set.text[a.set.count++] = threads;
@@ -80,11 +66,14 @@ int main(int argc, char **argv) {
         return 1;
     }
     TrainEnd end = trainer_run(&trainer, &error);
-    int status = finish(&trainer, end, &error);
+    if (end == TRAIN_FAILED)
+        log_failure(&trainer.log, error.text);
+    else
+        messages_end(&trainer, end, argv[0]);
     trainer_close(&trainer);
     if (trainer_signal() != 0) { /* so that a script that called us stops too */
         signal(trainer_signal(), SIG_DFL);
         raise(trainer_signal());
     }
-    return status;
+    return end == TRAIN_FAILED ? 1 : 0;
 }

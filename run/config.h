@@ -105,6 +105,8 @@ typedef struct ConfigOutput {
     char *dir;
     int log_every; /* updates */
     ConfigInterval save_every;
+    int log_norms; /* updates; 0: never */
+    bool tensorboard;
 } ConfigOutput;
 
 typedef struct Config {

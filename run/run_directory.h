@@ -10,6 +10,7 @@
  *     train.log                 what was printed
  *     lock                      held while a process trains
  *     cache/                    the corpora as token ids (training/corpus_cache.h)
+ *     tensorboard/              curves for TensorBoard, where [output] tensorboard asks for them
  *     epochs/ report.html       names kept for snapshots and curves
  *
  * A state is saved as state.new.safetensors; then state becomes state.prev and state.new becomes state. At
@@ -39,6 +40,7 @@ typedef enum RunFile {
     RUN_REPORT,
     RUN_LOCK,
     RUN_CACHE,
+    RUN_TENSORBOARD,
     RUN_FILES
 } RunFile;
 

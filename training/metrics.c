@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 /* Nine digits tell any two floats apart. */
 static const char *number(char out[32], double value) {
@@ -33,6 +34,20 @@ bool metrics_append_valid(const char *path, const ValidMetrics *m, Error *error)
              number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match), m->best ? "true" : "false",
              number(n[6], m->seconds));
     return file_append_line(path, line, error);
+}
+
+bool metrics_append_norms(const char *path, int64_t update, int epoch, const Norms *n, Error *error) {
+    size_t room = 128 + (size_t)n->groups * (NORM_GROUP_NAME + 160);
+    char *line = memory_alloc(room, 1, "a line of metrics"), *end = line, number_of[3][32];
+    end += sprintf(end, "{\"kind\":\"norms\",\"update\":%" PRId64 ",\"epoch\":%d,\"groups\":[", update, epoch);
+    for (int g = 0; g < n->groups; g++)
+        end += sprintf(end, "%s{\"name\":\"%s\",\"gradient\":%s,\"weight\":%s,\"ratio\":%s}", g > 0 ? "," : "",
+                       n->name[g], number(number_of[0], n->gradient[g]), number(number_of[1], n->weight[g]),
+                       number(number_of[2], n->update[g] / n->weight[g]));
+    sprintf(end, "]}");
+    bool good = file_append_line(path, line, error);
+    memory_free(line);
+    return good;
 }
 
 bool metrics_append_resume(const char *path, int64_t update, Error *error) {

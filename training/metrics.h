@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "training/norms.h"
 
 typedef struct TrainMetrics {
     int64_t update;
@@ -27,6 +28,7 @@ typedef struct ValidMetrics {
 
 bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error);
 bool metrics_append_valid(const char *path, const ValidMetrics *m, Error *error);
+bool metrics_append_norms(const char *path, int64_t update, int epoch, const Norms *norms, Error *error);
 bool metrics_append_resume(const char *path, int64_t update, Error *error);
 
 #endif

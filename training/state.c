@@ -12,7 +12,7 @@
 #include "training/schedule.h"
 #include "training/trainer.h"
 
-enum { MOST_FIELDS = 24, FIELD_BYTES = 160 };
+enum { MOST_FIELDS = 40, FIELD_BYTES = 160 };
 
 /* Scalars as text, in the metadata of the state file. One list serves both directions. */
 typedef struct Fields {
@@ -77,6 +77,9 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "window_target_tokens", &s->window.loss.tokens);
     field_integer(f, "window_source_tokens", &s->window.source_tokens);
     field_double(f, "window_seconds", &s->window.seconds);
+    field_integer(f, "model_update", &s->model.update);
+    field_double(f, "model_value", &s->model.value);
+    field_double(f, "model_nll", &s->model.nll);
 }
 
 /* What a resume must find equal, or may find different and says so. */
@@ -174,6 +177,7 @@ static void forget_other_metric(Trainer *t, const Safetensors *file) {
     if (saved == NULL || strcmp(saved, metric_name(t)) == 0) return;
     log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
     t->state.best_update = 0;
+    t->state.model.update = 0;
     t->state.stalled = 0;
 }
 

@@ -11,6 +11,8 @@
 #include "training/adam.h"
 #include "training/lanes.h"
 #include "training/log.h"
+#include "training/norms.h"
+#include "training/tensorboard.h"
 
 /* Sums since the last logged line. */
 typedef struct TrainWindow {
@@ -18,6 +20,12 @@ typedef struct TrainWindow {
     int64_t source_tokens;
     double seconds;
 } TrainWindow;
+
+/* What model.safetensors holds, since a validation found it best. */
+typedef struct ModelOrigin {
+    int64_t update;    /* 0: nothing was validated yet */
+    double value, nll; /* the validation metric's, and without label smoothing */
+} ModelOrigin;
 
 /* All that has happened so far, other than tensors: saved with them, so that a resume goes on exactly. */
 typedef struct TrainState {
@@ -29,6 +37,7 @@ typedef struct TrainState {
     int64_t validated; /* update of the last validation, 0 before the first */
     int bad_in_a_row;  /* updates skipped because something was not finite */
     TrainWindow window;
+    ModelOrigin model;
 } TrainState;
 
 typedef struct Trainer {
@@ -48,6 +57,8 @@ typedef struct Trainer {
     Adam adam;
     Batcher batcher;
     Arena update; /* holds the ids of the current update */
+    Norms norms;
+    EventFile events; /* for TensorBoard */
     TrainState state;
 } Trainer;
 

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "scores/metric.h"
-#include "training/metrics.h"
-#include "training/trainer.h"
+#include "training/messages.h"
 
 enum { SAMPLES = 3 };
 
@@ -21,6 +21,8 @@ static LossSums valid_loss(Trainer *t) {
         }
     }
     LossSums *sums = memory_alloc((size_t)pieces, sizeof *sums, "validation losses"), total = {0};
+    Progress progress;
+    progress_begin(&progress, "validating: losses", pieces);
 #pragma omp parallel for num_threads(t->lanes.threads) schedule(dynamic, 1)
     for (int i = 0; i < pieces; i++) {
         Arena *arena = &t->lanes.arena[omp_get_thread_num()];
@@ -31,7 +33,9 @@ static LossSums valid_loss(Trainer *t) {
         sums[i] =
             transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, arena);
         arena_release(arena, mark);
+        progress_add(&progress, 1);
     }
+    progress_end(&progress);
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
     memory_free(sums);
     memory_free(first);
@@ -70,7 +74,7 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     Translator translator;
     translator_init(&translator, &t->model, &t->positions, t->source, t->target, &t->config.decode, t->lanes.threads,
                     t->lanes.arena);
-    log_progress(&t->log, "translating %d validation sentences ...", count);
+    translator.progress = "validating: translating";
     translator_translate(out, &translator, source->line, count);
     for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, out[i].length};
     m->bleu = score(&bleu, line, target->line, count);
@@ -118,23 +122,13 @@ bool trainer_validate(Trainer *t, Error *error) {
     t->state.seconds += m.seconds;
     m.best = improves(t, &m);
     t->state.validated = m.update;
-    char verdict[64];
     if (m.best) {
         t->state.best = deciding(t, &m);
         t->state.best_update = m.update;
         t->state.stalled = 0;
-        snprintf(verdict, sizeof verdict, "new best");
+        t->state.model = (ModelOrigin){m.update, deciding(t, &m), m.nll};
     } else {
         t->state.stalled++;
-        snprintf(verdict, sizeof verdict, "stalled %d times", t->state.stalled);
     }
-    log_line(&t->log,
-             "[valid] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  bleu %.1f  chrf %.1f  exact match %.1f%%  "
-             "%.1fs  %s",
-             (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.bleu, m.chrf, m.exact_match, m.seconds,
-             verdict);
-    char *path = run_path(t->run.path, RUN_METRICS);
-    bool good = metrics_append_valid(path, &m, error);
-    memory_free(path);
-    return good && (!m.best || trainer_save_model(t, error));
+    return messages_valid(t, &m, error) && (!m.best || trainer_save_model(t, error));
 }
