@@ -16,7 +16,7 @@ static const char *local_time(char out[32], const char *format) {
     return out;
 }
 
-/* Fraction of the run that is done, by the limit that comes first; 0 where only [valid] patience ends it. */
+/* Fraction of the run that is done, by the limit that comes first. */
 static double fraction_done(const Trainer *t) {
     const ConfigTrain *c = &t->config.train;
     double done = 0, epochs = t->batcher.epoch + (double)t->batcher.next / t->train.pairs;
@@ -26,13 +26,12 @@ static double fraction_done(const Trainer *t) {
     return done;
 }
 
-/* "33s, 54s left": training so far, and as much again as the fractions tell. */
+/* "after 33s, 54s left": of training, validations included. */
 static const char *times(char out[80], const Trainer *t) {
     char gone[32], left[32];
-    double done = fraction_done(t);
-    progress_duration(gone, t->state.seconds);
-    progress_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
-    snprintf(out, 80, done > 0 ? "%s, %s left" : "%s", gone, left);
+    double done = fraction_done(t), seconds = t->state.seconds;
+    snprintf(out, 80, "after %s, %s left", progress_duration(gone, seconds),
+             progress_duration(left, seconds * (1 - done) / done));
     return out;
 }
 
@@ -45,6 +44,7 @@ static void give_up_events(Trainer *t, const Error *error) {
 
 void messages_begin(Trainer *t) {
     Error error;
+    progress_show("training ...");
     if (!t->config.output.tensorboard || t->events.path != NULL) return;
     char *directory = run_path(t->run.path, RUN_TENSORBOARD);
     if (!event_file_open(&t->events, directory, t->state.update + 1, &error)) give_up_events(t, &error);
@@ -176,8 +176,8 @@ void messages_end(Trainer *t, TrainEnd end, const char *program) {
              t->state.update, progress_duration(gone, t->state.seconds), memory_peak_mb(),
              local_time(now, "%Y-%m-%d %H:%M:%S"));
     if (model->update > 0)
-        log_line(&t->log, "model      %s: the best by %s, of update %" PRId64 "; nll %.4f, ppl %.2f", path,
-                 metric_value(value, t, model->value), model->update, model->nll, exp(model->nll));
+        log_line(&t->log, "model      %s: the best, of update %" PRId64 "; %s, ppl %.2f", path, model->update,
+                 metric_value(value, t, model->value), exp(model->nll));
     else
         log_line(&t->log, "model      %s: the last", path);
     say_how_to_translate(t, program);

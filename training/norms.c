@@ -66,7 +66,7 @@ void norms_free(Norms *n) {
     memory_free(n->gradient);
     memory_free(n->weight);
     memory_free(n->update);
-    memory_free(n->before);
+    memory_free(n->owned);
     *n = (Norms){0};
 }
 
@@ -83,10 +83,12 @@ static void group_norms(double *norm, const Norms *n, const real *x, int threads
     memory_free(squares);
 }
 
-void norms_begin(Norms *n, const real *slab, const real *gradient, int threads) {
+void norms_begin(Norms *n, const real *slab, const real *gradient, real *spare, int threads) {
     group_norms(n->gradient, n, gradient, threads);
     group_norms(n->weight, n, slab, threads);
-    n->before = memory_reserve(n->table->total, sizeof(real), "norms of updates (set [output] log_norms = 0)");
+    const char *purpose = "norms of updates (set [output] log_norms = 0)";
+    n->owned = spare == NULL ? memory_reserve(n->table->total, sizeof(real), purpose) : NULL;
+    n->before = spare == NULL ? n->owned : spare;
     memcpy(n->before, slab, n->table->total * sizeof(real));
 }
 
@@ -96,6 +98,6 @@ void norms_end(Norms *n, const real *slab, int threads) {
 #pragma omp parallel for simd num_threads(threads) schedule(static)
     for (int64_t i = 0; i < size; i++) update[i] -= slab[i];
     group_norms(n->update, n, update, threads);
-    memory_free(n->before);
-    n->before = NULL;
+    memory_free(n->owned);
+    n->owned = NULL;
 }

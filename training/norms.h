@@ -23,15 +23,15 @@ typedef struct Norms {
     int groups;
     char (*name)[NORM_GROUP_NAME];      /* [groups] and the L2 norms of each: */
     double *gradient, *weight, *update; /* before clipping; before the update */
-    real *before;                       /* [table->total] parameters, between begin and end, else NULL */
+    real *before, *owned;               /* [table->total] parameters, between begin and end */
 } Norms;
 
 void norms_init(Norms *n, const ParamTable *table);
 void norms_free(Norms *n);
 
 /* Around an update of the parameters in `slab`. Sums are in double and in the order of the table, on any number of
- * threads. In between, a second slab is held. */
-void norms_begin(Norms *n, const real *slab, const real *gradient, int threads);
+ * threads. In between, `spare` [table->total] is overwritten; NULL: memory is taken for it. */
+void norms_begin(Norms *n, const real *slab, const real *gradient, real *spare, int threads);
 void norms_end(Norms *n, const real *slab, int threads);
 
 #endif

@@ -49,7 +49,7 @@ bool trainer_step(Trainer *t, StepResult *r) {
     r->grad_norm = lanes_sum(&t->lanes);
     if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
     bool norms = norms_due(t);
-    if (norms) norms_begin(&t->norms, t->slab, t->lanes.slab[0], c->threads);
+    if (norms) norms_begin(&t->norms, t->slab, t->lanes.slab[0], lanes_spare(&t->lanes), c->threads);
     adam_update(t->slab, &t->adam, t->lanes.slab[0], clip_factor(r->grad_norm, c->clip_norm), r->lr, c->threads);
     if (norms) norms_end(&t->norms, t->slab, c->threads);
     return true;
