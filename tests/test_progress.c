@@ -70,11 +70,13 @@ static void test_line(void **state) {
     wait_for_next();
     progress_add(&p, 50);
     assert_string_equal(drawn(&t), LINE("counting 25%  30s left"));
-    for (int i = 0; i < 100; i++) progress_add(&p, 1); /* too soon */
+    int draws = 0;
+    for (int i = 0; i < 100; i++) progress_add(&p, 1);
+    for (const char *at = drawn(&t); (at = strchr(at, '%')) != NULL; at++) draws++;
+    assert_true(draws < 50); /* too soon, if this machine is not very busy */
     wait_for_next();
     progress_add(&p, 50);
-    const char *last = strstr(drawn(&t), LINE("counting 100%  0s left"));
-    assert_true(last != NULL && strchr(last + 1, '%') == strstr(last, "%"));
+    assert_string_equal(drawn(&t), LINE("counting 100%  0s left"));
     progress_end(&p);
     assert_string_equal(drawn(&t), CLEAR);
     progress_clear();
