@@ -32,6 +32,9 @@ expect 0 'all updates done' "$train" "$work/run.ini" --set train.updates=14 --se
     --set valid.metric=exact_match --set train.clip_norm=0.01 --set output.log_norms=4 --set output.tensorboard=yes
 said "${valid_line}stalled 3 times \(best" "without patience"
 [ "$(find "$work/a run/tensorboard" -name 'events.out.tfevents.*' | wc -l)" -eq 2 ] || fail "not an event file for each start"
+for tag in train/loss train/nll train/lr train/grad_norm train/tokens_per_s valid/loss valid/nll valid/bleu valid/chrf valid/exact_match; do
+    [ "$(grep -l "$tag" "$work/a run/tensorboard"/* | wc -l)" -eq 2 ] || fail "no $tag for TensorBoard"
+done
 
 # The groups' gradients are those before clipping and make up the gradient's norm; weights move in every group.
 grep -E '"update":(4|8|12),' "$work/a run/metrics.jsonl" | awk -F'"gradient":' '
@@ -63,8 +66,8 @@ small_config "$work/quiet" >"$work/quiet.ini"
 [ -s "$work/out" ] && fail "--quiet prints: $(cat "$work/out")"
 grep -q 'finished   all updates done' "$work/quiet/train.log" || fail "--quiet loses the log"
 expect 1 'train.en: .*check the path' "$train" "$work/quiet.ini" --quiet --set data.train_source=/none/train.en
-expect 1 'metrics.jsonl: could not be' sh -c 'rm "$2/metrics.jsonl" && mkdir "$2/metrics.jsonl" && "$1" "$2.ini" --quiet --set train.updates=20' - \
-    "$train" "$work/quiet"
+mkdir -p "$work/failing/metrics.jsonl" && touch "$work/failing/lock"
+expect 1 'metrics.jsonl: could not be' "$train" "$work/quiet.ini" --quiet --set "output.dir=$work/failing"
 
 # On a terminal every stage shows that it goes on, and at the end nothing of it is left.
 command -v script >/dev/null || { echo "script (bsdutils) is not installed: progress on a terminal is not tested"; finish; }
