@@ -2,16 +2,15 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "base/options.h"
 #include "base/version.h"
 #include "training/dry_run.h"
-#include "training/trainer.h"
+#include "training/messages.h"
 
 typedef struct Arguments {
     OptionList set;
     const char *threads;
-    bool fresh, dry_run, help_config, help, version;
+    bool fresh, dry_run, quiet, help_config, help, version;
 } Arguments;
 
 #define OPTION(name, value, kind, field, help) \
@@ -21,6 +20,7 @@ static const Option table[] = {
     OPTION("threads", "N", TEXT, threads, "the same as --set train.threads=N"),
     OPTION("fresh", NULL, FLAG, fresh, "moves an old run aside and starts over"),
     OPTION("dry-run", NULL, FLAG, dry_run, "prints configuration, parameters and learning rates, and writes nothing"),
+    OPTION("quiet", NULL, FLAG, quiet, "prints errors alone; train.log in the run's folder has the rest"),
     OPTION("help-config", NULL, FLAG, help_config, "prints every key with its meaning, range and default"),
     OPTION("help", NULL, FLAG, help, "this text"),
     OPTION("version", NULL, FLAG, version, "the version"),
@@ -28,7 +28,7 @@ static const Option table[] = {
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
 static void print_help(void) {
-    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh] [--dry-run]\n"
+    puts("usage: train CONFIG.ini [--set section.key=value]... [--threads N] [--fresh] [--dry-run] [--quiet]\n"
          "\n"
          "Trains the model that CONFIG.ini describes and writes everything to its [output] dir. A run that has been\n"
          "stopped goes on by itself. Ctrl-C saves and stops; a second Ctrl-C stops at once.\n");
@@ -38,21 +38,6 @@ static void print_help(void) {
 static int wrong_call(const char *fact) {
     fprintf(stderr, "train: %s; see train --help\n", fact);
     return 2;
-}
-
-static int finish(Trainer *t, TrainEnd end, const Error *error) {
-    static const char *const why[] = {[TRAIN_EPOCHS] = "all epochs done",
-                                      [TRAIN_UPDATES] = "all updates done",
-                                      [TRAIN_MINUTES] = "time is up",
-                                      [TRAIN_PATIENCE] = "no better validation within [valid] patience",
-                                      [TRAIN_SIGNAL] = "stopped by a signal; the same command goes on from here"};
-    if (end == TRAIN_FAILED) {
-        log_line(&t->log, "%s", error->text);
-        return 1;
-    }
-    log_line(&t->log, "finished   %s: update %lld, %s; peak memory %.0f MB", why[end], (long long)t->state.update,
-             t->run.path, memory_peak_mb());
-    return 0;
 }
 
 int main(int argc, char **argv) {
@@ -70,6 +55,7 @@ int main(int argc, char **argv) {
     if (a.help || a.help_config || a.version) return options_finish("train");
     if (argc == first) return wrong_call("no configuration file was given");
     if (argc - first > 1) return wrong_call("give one configuration file");
+    if (a.quiet) log_quiet();
     if (a.threads != NULL) {
         snprintf(threads, sizeof threads, "train.threads=%s", a.threads);
         a.set.text[a.set.count++] = threads;
@@ -84,11 +70,14 @@ int main(int argc, char **argv) {
     }
     if (a.dry_run) return options_finish("train");
     TrainEnd end = trainer_run(&trainer, &error);
-    int status = finish(&trainer, end, &error);
+    if (end == TRAIN_FAILED)
+        log_failure(&trainer.log, error.text);
+    else
+        messages_end(&trainer, end, argv[0]);
     trainer_close(&trainer);
     if (trainer_signal() != 0) { /* so that a script that called us stops too */
         signal(trainer_signal(), SIG_DFL);
         raise(trainer_signal());
     }
-    return status;
+    return end == TRAIN_FAILED ? 1 : 0;
 }

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/progress.h"
+
 static _Noreturn void out_of_memory(size_t count, size_t size, const char *purpose) {
+    progress_clear();
     fprintf(stderr, "out of memory: %s: %zu x %zu bytes could not be allocated\n", purpose, count, size);
     exit(1);
 }

@@ -20,6 +20,7 @@ static bool refill(ByteStream *s, Error *error) {
         if (got < 0) return error_set(error, "%s: cannot be read (%s); check the disk", s->path, strerror(errno));
         count += (unsigned)got;
     }
+    s->taken += count;
     s->zlib.next_in = s->input;
     s->zlib.avail_in = count;
     return true;
@@ -37,6 +38,7 @@ static bool open_file(ByteStream *s, ByteSource source, Error *error) {
     if (S_ISDIR(info.st_mode)) return error_set(error, "%s: is a directory; name a text file", s->path);
     if (source == BYTES_OF_FILE && !S_ISREG(info.st_mode))
         return error_set(error, "%s: is no regular file (a FIFO or a device); copy its text to a file", s->path);
+    s->size = S_ISREG(info.st_mode) ? info.st_size : 0;
     return true;
 }
 

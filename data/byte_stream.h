@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <zlib.h>
 
 #include "base/error.h"
@@ -15,7 +16,8 @@
 typedef struct ByteStream {
     const char *path; /* borrowed */
     int descriptor;
-    unsigned char *input; /* what was read of the file */
+    int64_t size, taken;  /* bytes of the file, 0 where that is not known; and how many of them have been read */
+    unsigned char *input; /* the last of them */
     bool compressed;
     z_stream zlib; /* its next_in and avail_in tell what of the input is left, in plain files too */
     bool inside;   /* of a compressed part */

@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/rng.h"
 
-static void encode_side(CorpusSide *side, const Lines *lines, const Tokenizer *tokenizer) {
+static void encode_side(CorpusSide *side, const Lines *lines, const Tokenizer *tokenizer, Progress *progress) {
     TextEncoder *encoder = text_encoder_new(tokenizer);
     side->offset = memory_alloc(lines->count + 1, sizeof *side->offset, "corpus offsets");
     for (size_t i = 0; i < lines->count; i++) {
         tokenizer_encode(encoder, lines->line[i].text, lines->line[i].length, &side->ids);
         side->offset[i + 1] = (int64_t)side->ids.count;
+        progress_add(progress, 1);
     }
     text_encoder_free(encoder);
 }
@@ -21,8 +23,11 @@ void corpus_encode(Corpus *c, const ParallelText *text, const Tokenizer *source,
     *c = (Corpus){.lines = (int)text->source.count, .pairs = (int)text->source.count};
     c->line = memory_alloc((size_t)c->pairs, sizeof *c->line, "corpus line numbers");
     for (int i = 0; i < c->pairs; i++) c->line[i] = i;
-    encode_side(&c->source, &text->source, source);
-    encode_side(&c->target, &text->target, target);
+    Progress progress;
+    progress_begin(&progress, "encoding the corpus", 2 * (int64_t)c->pairs);
+    encode_side(&c->source, &text->source, source, &progress);
+    encode_side(&c->target, &text->target, target, &progress);
+    progress_end(&progress);
 }
 
 void corpus_free(Corpus *c) {

@@ -1,8 +1,10 @@
 #include "data/text_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "data/byte_stream.h"
 
 enum { FIRST_BYTES = 1 << 20 };
@@ -29,7 +31,7 @@ static bool scan_lines(LineScan *scan, const char *bytes, size_t from, size_t si
 }
 
 /* All bytes of the stream, from memory_alloc; NULL with an error. */
-static char *read_all(size_t *size, ByteStream *stream, Error *error) {
+static char *read_all(size_t *size, ByteStream *stream, Progress *progress, Error *error) {
     size_t capacity = FIRST_BYTES;
     char *bytes = memory_alloc(capacity, 1, "text of a corpus");
     LineScan scan = {0};
@@ -43,6 +45,7 @@ static char *read_all(size_t *size, ByteStream *stream, Error *error) {
         if (got == 0) return bytes;
         if (got < 0 || !scan_lines(&scan, bytes, *size, *size + (size_t)got, stream->path, error)) break;
         *size += (size_t)got;
+        progress_add(progress, stream->taken - progress->done);
     }
     memory_free(bytes);
     return NULL;
@@ -52,7 +55,12 @@ static bool read_lines(Lines *lines, const char *path, ByteSource source, Error 
     ByteStream stream;
     size_t size;
     if (!byte_stream_open(&stream, path, source, error)) return false;
-    char *bytes = read_all(&size, &stream, error);
+    char what[256];
+    snprintf(what, sizeof what, "reading %s", path);
+    Progress progress;
+    progress_begin(&progress, what, stream.size);
+    char *bytes = read_all(&size, &stream, &progress, error);
+    progress_end(&progress);
     byte_stream_close(&stream);
     if (bytes == NULL) return false;
     lines_split(lines, bytes, size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/progress.h"
 
 enum { BATCH_TOKENS = 1024, BATCH_HYPOTHESES = 128 }; /* enough rows a step to be worth reading the weights for */
 
@@ -141,9 +142,15 @@ void translator_translate_forced(Translation *out, const Translator *t, const Li
         batch[batches + 1] = first + batch_size(t, job, jobs, first);
         batches++;
     }
+    Progress progress = {0};
+    if (t->progress != NULL) progress_begin(&progress, t->progress, jobs);
 #pragma omp parallel for num_threads(t->threads) schedule(dynamic, 1)
-    for (int b = 0; b < batches; b++)
-        decode_batch(out, t, job + batch[b], batch[b + 1] - batch[b], &pool, forced, &t->arena[omp_get_thread_num()]);
+    for (int b = 0; b < batches; b++) {
+        int size = batch[b + 1] - batch[b];
+        decode_batch(out, t, job + batch[b], size, &pool, forced, &t->arena[omp_get_thread_num()]);
+        progress_add(&progress, size);
+    }
+    progress_end(&progress);
     for (int i = 0; i < count; i++)
         if (out[i].text == NULL) out[i].text = memory_text("", 0);
     memory_free(batch);

@@ -15,9 +15,10 @@ typedef struct Translator {
     int models;
     DecodeLimits limits;
     BeamOptions beam;
-    bool keep;          /* are hypotheses wanted with the text? */
-    int batch_tokens;   /* source tokens that a thread decodes together, each counted once a hypothesis */
-    int64_t first_line; /* number of the first line, for sampling */
+    bool keep;            /* are hypotheses wanted with the text? */
+    int batch_tokens;     /* source tokens that a thread decodes together, each counted once a hypothesis */
+    int64_t first_line;   /* number of the first line, for sampling */
+    const char *progress; /* what to call it on a terminal (base/progress.h), borrowed; NULL: it is not shown */
     int threads;
     Arena *arena; /* [threads] borrowed, so that training's warm ones serve validation too */
 } Translator;

@@ -121,6 +121,8 @@ static const ConfigKey keys[] = {
     PATH(output, dir, NULL, MAY_CHANGE, "directory of the run"),
     INT(output, log_every, "100", 1, 1e9, MAY_CHANGE, "updates between two lines of the log"),
     EVERY(output, save_every, "1 epoch", MAY_CHANGE, "how often to save the state for a resume"),
+    INT(output, log_norms, "100", 0, 1e9, MAY_CHANGE, "updates between norms of all blocks in metrics.jsonl; 0: never"),
+    BOOL(output, tensorboard, "no", MAY_CHANGE, "write the curves to tensorboard/ too, for TensorBoard to show"),
     CHOICE(output, on_write_error, "stop", "stop|continue", MAY_CHANGE, "when a file cannot be written: stop, or train on and try again at the next save"),
 };
 /* clang-format on */

@@ -124,6 +124,8 @@ typedef struct ConfigOutput {
     char *dir;
     int log_every; /* updates */
     ConfigInterval save_every;
+    int log_norms; /* updates; 0: never */
+    bool tensorboard;
     ConfigWriteError on_write_error;
 } ConfigOutput;
 

@@ -31,6 +31,7 @@ static const char *const file_name[RUN_FILES] = {
     [RUN_REPORT] = "report.html",
     [RUN_LOCK] = "lock",
     [RUN_CACHE] = "cache",
+    [RUN_TENSORBOARD] = "tensorboard",
 };
 
 char *run_path(const char *directory, RunFile file) { return file_join(directory, file_name[file]); }

@@ -11,6 +11,7 @@
  *     train.log                 what was printed
  *     lock                      held while a process trains
  *     cache/                    the corpora as token ids (training/corpus_cache.h)
+ *     tensorboard/              curves for TensorBoard, where [output] tensorboard asks for them
  *     epochs/                   snapshots of the weights to be averaged, NNNNNN.safetensors by update
  *     report.html               a name kept for curves
  *
@@ -43,6 +44,7 @@ typedef enum RunFile {
     RUN_REPORT,
     RUN_LOCK,
     RUN_CACHE,
+    RUN_TENSORBOARD,
     RUN_FILES
 } RunFile;
 

@@ -8,7 +8,7 @@ expect 0 'finished' "$train" "$work/c.ini" --set train.updates=150 --set valid.e
 # Validation scored what ./translate gives, as ./evaluate does.
 "$translate" "$work/run" <"$work/valid.en" >"$work/all" 2>"$work/err"
 scores=$("$evaluate" "$work/all" "$work/valid.fr" --score-only --metrics bleu chrf | tr '\n' ' ')
-printed=$(sed -nE 's/^\[valid\].*  bleu ([0-9.]+)  chrf ([0-9.]+)  .*/\1 \2 /p' "$work/run/train.log")
+printed=$(sed -nE 's/.* \[valid\] .*  bleu ([0-9.]+)  chrf ([0-9.]+)  .*/\1 \2 /p' "$work/run/train.log")
 [ "$printed" = "$scores" ] || fail "validation printed $printed, evaluate $scores"
 [ "$(grep -c '^scores .*BLEU|nrefs:1|.*chrF2|nrefs:1|' "$work/run/train.log")" -eq 1 ] || fail "the signatures are not printed once"
 

@@ -260,12 +260,12 @@ static void test_average_is_validated(void **state) {
         snprintf(settings, sizeof settings, "updates = 60\nlr = 0.02\nema = 0.5\n[valid]\nmetric = %s\n", metrics[i]);
         open_trainer(&t, settings);
         for (int update = 0; update < 60; update++) assert_true(trainer_step(&t, &r));
-        assert_true(trainer_validate(&t, &error));
+        assert_true(trainer_validate(&t, (ValidMetrics){0}, &error));
         double value = t.state.best;
         assert_true(value > 0);
         memset(t.slab, 0, t.table.total * sizeof(real));
         t.state.best_update = 0;
-        assert_true(trainer_validate(&t, &error));
+        assert_true(trainer_validate(&t, (ValidMetrics){0}, &error));
         assert_true(t.state.best == value);
         close_trainer(&t);
     }

@@ -11,6 +11,7 @@
 #include <utf8proc.h>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "tokenizer/heap.h"
 #include "tokenizer/learn.h"
 #include "tokenizer/utf8.h"
@@ -232,8 +233,13 @@ void bpe_learn(Tokenizer *tokenizer, const WordCounts *counts, int vocab_size, i
     count_pairs(&l);
     int left, right;
     int64_t count;
-    while (tokenizer->pieces.count < vocab_size && next_pair(&l, &left, &right, &count) && count >= min_frequency)
+    Progress progress;
+    progress_begin(&progress, "learning the tokenizer", vocab_size - tokenizer->pieces.count);
+    while (tokenizer->pieces.count < vocab_size && next_pair(&l, &left, &right, &count) && count >= min_frequency) {
         merge_pair(&l, left, right);
+        progress_add(&progress, 1);
+    }
+    progress_end(&progress);
     memory_free(l.symbols);
     memory_free(l.sequences);
     memory_free(l.pairs);

@@ -6,6 +6,7 @@
 
 #include "base/batch.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "tokenizer/normalize.h"
 #include "tokenizer/utf8.h"
 
@@ -26,6 +27,10 @@ void word_counts_free(WordCounts *counts) {
 }
 
 static void count_words(WordCounts *counts, const Lines *const *texts, int text_count, Normalizer *n) {
+    Progress progress;
+    int64_t lines = 0;
+    for (int t = 0; t < text_count; t++) lines += (int64_t)texts[t]->count;
+    progress_begin(&progress, "counting words", lines);
     for (int t = 0; t < text_count; t++)
         for (size_t l = 0; l < texts[t]->count; l++) {
             normalize(n, texts[t]->line[l].text, texts[t]->line[l].length);
@@ -33,7 +38,9 @@ static void count_words(WordCounts *counts, const Lines *const *texts, int text_
                 length = word_length(n->text + i, n->length - i);
                 word_counts_add(counts, n->text + i, length, 1);
             }
+            progress_add(&progress, 1);
         }
+    progress_end(&progress);
 }
 
 typedef struct Character {

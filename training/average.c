@@ -75,6 +75,7 @@ static bool use_unvalidated(Trainer *t, ValidMetrics m, Error *error) {
     m.update = t->state.update;
     m.epoch = trainer_epoch(t);
     m.best = true;
+    t->origin = (ModelOrigin){.snapshots = m.snapshots};
     log_line(&t->log, "[average] update %" PRId64 "  epoch %d  is used: there is no validation data to compare it by",
              m.update, m.epoch);
     return (metrics_append_valid(&t->metrics, &m, error) || trainer_forgives(t, error)) && trainer_save_model(t, error);
@@ -93,10 +94,10 @@ bool trainer_average(Trainer *t, Error *error) {
     } else {
         print_average(t, update, n);
         memcpy(own, t->served, total * sizeof *own);
-        memcpy(t->slab, mean, total * sizeof *mean);
+        memcpy(t->served, mean, total * sizeof *mean);
         ValidMetrics m = {.closing = true, .snapshot = update, .snapshots = n};
         good = t->valid.pairs > 0 ? trainer_validate(t, m, error) : use_unvalidated(t, m, error);
-        memcpy(t->slab, own, total * sizeof *own);
+        memcpy(t->served, own, total * sizeof *own);
     }
     memory_free(mean);
     memory_free(own);

@@ -33,6 +33,7 @@ static bool check_model(Trainer *t, Error *error) {
     if (t->state.best_update > 0)
         log_line(&t->log, "changed    the best so far, of update %" PRId64 ", is forgotten", t->state.best_update);
     t->state.best_update = 0;
+    t->origin = (ModelOrigin){0};
     return !damaged || run_directory_rename(&t->run, RUN_MODEL, RUN_MODEL_DAMAGED, error);
 }
 
@@ -45,6 +46,7 @@ static bool make_snapshot_folder(const Trainer *t, Error *error) {
 }
 
 bool trainer_go_on(Trainer *t, Error *error) {
+    t->origin = (ModelOrigin){t->state.best_update, t->state.best, t->state.best_nll, 0};
     /* From here on the directory can be resumed. Before there is a first state the disk is tried, too. */
     if (!run_directory_has_state(&t->run) || t->state.concluded > 0) {
         t->state.concluded = 0;

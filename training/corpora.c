@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "tokenizer/text_report.h"
 #include "training/corpus_cache.h"
 
@@ -57,7 +58,6 @@ static bool encode(Trainer *t, Corpus *corpus, const ParallelText *text, const c
     CacheState state = corpus_cache_load(corpus, path, &key, text, t->source, t->target);
     if (state == CACHE_DAMAGED) log_line(&t->log, "note       %s: is damaged; the text is encoded again", path);
     if (state != CACHE_GOOD) {
-        log_progress(&t->log, "encoding the corpus ...");
         corpus_encode(corpus, text, t->source, t->target);
         writable = writable && save(t, corpus, directory, path, &key);
     }
@@ -122,6 +122,7 @@ bool corpora_encode(Trainer *t, const ParallelText *train, Error *error) {
     CorpusFilter filter = {d->max_length, d->max_ratio, d->drop_duplicates},
                  valid_filter = {.max_length = d->max_length};
     bool validates = t->valid_text.source.count > 0;
+    progress_show("checking the corpus ...");
     bool writable = encode(t, &t->train, train, "train.safetensors", true);
     corpus_filter(&t->train, train, &filter);
     if (validates) {

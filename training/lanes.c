@@ -74,3 +74,5 @@ double lanes_sum(Lanes *l) {
     memory_free(squares);
     return sqrt(total);
 }
+
+real *lanes_spare(Lanes *l) { return l->lanes > 1 ? l->slab[1] : NULL; }

@@ -27,4 +27,7 @@ LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transfor
 /* Adds all slabs, in order, into slab 0: the gradient of the update. Returns its L2 norm. */
 double lanes_sum(Lanes *l);
 
+/* [size] reals that are free from there to the next lanes_gradient: another lane's slab, or NULL where there is one lane. */
+real *lanes_spare(Lanes *l);
+
 #endif

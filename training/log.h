@@ -1,5 +1,4 @@
-/* What training says: to stderr and to the run's train.log. On a terminal a progress line is redrawn in place between
- * the lines that stay; elsewhere only those lines are printed. */
+/* What training says: to stderr and to the run's train.log. */
 #ifndef TRAINING_LOG_H
 #define TRAINING_LOG_H
 
@@ -7,24 +6,22 @@
 #include <stdio.h>
 
 typedef struct Log {
-    FILE *file;    /* train.log, or NULL */
-    char *path;    /* its name */
-    bool failed;   /* a write to it has failed, and that was said */
-    bool terminal; /* stderr is one */
-    bool progress; /* a progress line stands there */
+    FILE *file;  /* train.log, or NULL */
+    char *path;  /* its name */
+    bool failed; /* a write to it has failed, and that was said */
 } Log;
 
 /* Appends. Where the file cannot be opened or written, that is said once, and all goes on: stderr has the lines too. */
 void log_open(Log *log, const char *path);
 void log_close(Log *log);
 
-/* One line that stays. */
+/* One line, after taking the progress line away. */
 void log_line(Log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Replaces the progress line; nothing where stderr is not a terminal. */
-void log_progress(Log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* From here on lines go to the file alone, and no progress is shown. */
+void log_quiet(void);
 
-/* "12s", "3m05s", "2h07m" into out. */
-const char *log_duration(char out[32], double seconds);
+/* The same as log_line, but never quiet. */
+void log_failure(Log *log, const char *text);
 
 #endif

@@ -73,6 +73,20 @@ bool metrics_append_valid(Metrics *metrics, const ValidMetrics *m, Error *error)
     return append(metrics, line, error);
 }
 
+bool metrics_append_norms(Metrics *metrics, int64_t update, int epoch, const Norms *n, Error *error) {
+    size_t room = 128 + (size_t)n->groups * (NORM_GROUP_NAME + 160);
+    char *line = memory_alloc(room, 1, "a line of metrics"), *end = line, number_of[3][32];
+    end += sprintf(end, "{\"kind\":\"norms\",\"update\":%" PRId64 ",\"epoch\":%d,\"groups\":[", update, epoch);
+    for (int g = 0; g < n->groups; g++)
+        end += sprintf(end, "%s{\"name\":\"%s\",\"gradient\":%s,\"weight\":%s,\"ratio\":%s}", g > 0 ? "," : "",
+                       n->name[g], number(number_of[0], n->gradient[g]), number(number_of[1], n->weight[g]),
+                       number(number_of[2], n->update[g] / n->weight[g]));
+    sprintf(end, "]}");
+    bool good = append(metrics, line, error);
+    memory_free(line);
+    return good;
+}
+
 bool metrics_append_resume(Metrics *metrics, int64_t update, Error *error) {
     char line[64];
     snprintf(line, sizeof line, "{\"kind\":\"resume\",\"update\":%" PRId64 "}", update);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "training/norms.h"
 
 /* The file. A line that could not be written is kept and written before the next. */
 typedef struct Metrics {
@@ -43,6 +44,7 @@ void metrics_close(Metrics *metrics); /* a zeroed one too */
 
 bool metrics_append_train(Metrics *metrics, const TrainMetrics *m, Error *error);
 bool metrics_append_valid(Metrics *metrics, const ValidMetrics *m, Error *error);
+bool metrics_append_norms(Metrics *metrics, int64_t update, int epoch, const Norms *norms, Error *error);
 bool metrics_append_resume(Metrics *metrics, int64_t update, Error *error);
 
 /* Writes what is owed. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "model/matmul.h"
 #include "run/weights.h"
 #include "tokenizer/text_report.h"
@@ -26,7 +27,6 @@ static Tokenizer *tokenizer_for(Trainer *t, RunFile file, const Lines *const *te
     if (resumes) {
         tokenizer = tokenizer_load(path, error);
     } else {
-        log_progress(&t->log, "learning %d pieces ...", t->config.tokenizer.vocab_size);
         tokenizer = corpora_learn_tokenizer(&t->config, texts, count, error);
         if (tokenizer != NULL && !tokenizer_save(tokenizer, path, error)) {
             tokenizer_free(tokenizer);
@@ -64,6 +64,7 @@ static void note_changes(Trainer *t, const char *path, const Lines *lines) {
 }
 
 static void note_all(Trainer *t, const ParallelText *text) {
+    if (text->files > 0) progress_show("checking the text ...");
     for (int i = 0; i < text->files; i++) note_changes(t, text->file[i].path, &text->file[i].lines);
 }
 
@@ -86,6 +87,7 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
     optimizer_init(&t->optimizer, c, &t->table);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
+    norms_init(&t->norms, &t->table);
     arena_init(&t->update, "ids of an update (lower [train] batch_tokens)");
 }
 
@@ -217,8 +219,10 @@ void trainer_close(Trainer *t) {
         lanes_free(&t->lanes);
         optimizer_free(&t->optimizer);
         batcher_free(&t->batcher);
+        norms_free(&t->norms);
         arena_free(&t->update);
     }
+    event_file_close(&t->events);
     memory_free(t->slab);
     param_table_free(&t->table);
     corpus_free(&t->train);

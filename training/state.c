@@ -90,6 +90,11 @@ static void all_fields(Fields *f, Trainer *t) {
     field_integer(f, "concluded", &s->concluded);
     field_snapshots(f, "snapshots", &s->snapshots);
     if (t->config.train.schedule == CONFIG_SCHEDULE_PLATEAU) field_int(f, "reductions", &s->reductions);
+    field_double(f, "best_nll", &s->best_nll);
+    field_integer(f, "model_update", &t->origin.update);
+    field_double(f, "model_value", &t->origin.value);
+    field_double(f, "model_nll", &t->origin.nll);
+    field_int(f, "model_snapshots", &t->origin.snapshots);
 }
 
 /* What a resume must find equal, or may find different and says so. */
@@ -262,6 +267,7 @@ static void forget_other_metric(Trainer *t, const Safetensors *file) {
     if (saved == NULL || strcmp(saved, metric_name(t)) == 0) return;
     log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
     t->state.best_update = 0;
+    t->origin.update = 0;
     t->state.stalled = 0;
     if (t->config.average.best > 0) t->state.snapshots = (SnapshotList){0};
 }

@@ -4,18 +4,23 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "base/progress.h"
 #include "training/ema.h"
+#include "training/messages.h"
 #include "training/schedule.h"
 
 static volatile sig_atomic_t caught;
 
-/* The first signal asks to save and stop; SA_RESETHAND makes a second one kill at once. */
-static void catch_signal(int signal_number) { caught = signal_number; }
+/* The first signal asks to save and stop; a second one kills at once. */
+static void catch_signal(int signal_number) {
+    caught = signal_number;
+    signal(signal_number, progress_die);
+}
 
 /* A signal that our parent had us ignore (nohup, a background job of a script) stays ignored. */
 static void catch_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = catch_signal}, before;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
@@ -23,6 +28,12 @@ static void catch_signals(void) {
 }
 
 int trainer_signal(void) { return caught; }
+
+/* Are the norms of this update logged? */
+static bool norms_due(const Trainer *t) {
+    int every = t->config.output.log_norms;
+    return every > 0 && t->state.update % every == 0;
+}
 
 bool trainer_step(Trainer *t, StepResult *r) {
     const ConfigTrain *c = &t->config.train;
@@ -38,8 +49,11 @@ bool trainer_step(Trainer *t, StepResult *r) {
     r->loss = lanes_gradient(&t->lanes, u.piece, u.pieces, &t->model, &t->positions, c->label_smoothing, &draw);
     r->grad_norm = lanes_sum(&t->lanes);
     if (!isfinite(r->loss.objective) || !isfinite(r->grad_norm)) return false;
+    bool norms = norms_due(t);
     double factor = clip_factor(r->grad_norm, c->clip_norm);
+    if (norms) norms_begin(&t->norms, t->slab, t->lanes.slab[0], lanes_spare(&t->lanes), c->threads);
     optimizer_update(t->slab, &t->optimizer, t->lanes.slab[0], factor, r->lr, c->threads);
+    if (norms) norms_end(&t->norms, t->slab, c->threads);
     if (t->served != t->slab)
         ema_update(t->served, t->slab, t->table.total, ema_decay(c->ema, t->optimizer.updates), c->threads);
     return true;
@@ -63,16 +77,6 @@ static TrainEnd limit_reached(const Trainer *t) {
     return TRAIN_GOES_ON;
 }
 
-/* Fraction of the run that is done, by the limit that comes first. */
-static double fraction_done(const Trainer *t) {
-    const ConfigTrain *c = &t->config.train;
-    double done = 0, epochs = t->batcher.epoch + (double)t->batcher.next / t->train.pairs;
-    if (c->epochs > 0) done = fmax(done, epochs / c->epochs);
-    if (c->updates > 0) done = fmax(done, (double)t->state.update / c->updates);
-    if (c->minutes > 0) done = fmax(done, t->state.seconds / (60 * c->minutes));
-    return done;
-}
-
 static TrainMetrics window_metrics(const Trainer *t, const StepResult *r) {
     const TrainWindow *w = &t->state.window;
     double tokens = (double)w->loss.tokens;
@@ -89,25 +93,14 @@ static TrainMetrics window_metrics(const Trainer *t, const StepResult *r) {
 
 static bool log_window(Trainer *t, const StepResult *r, Error *error) {
     TrainMetrics m = window_metrics(t, r);
-    char left[32];
-    double done = fraction_done(t);
-    log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
-    log_line(&t->log,
-             "update %" PRId64 "  epoch %d  loss %.4f  nll %.4f  ppl %.2f  lr %.3g  norm %.3f  %.0f target tokens/s  "
-             "%s left",
-             m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.lr, m.grad_norm, m.target_tokens_per_s, left);
     t->state.window = (TrainWindow){0};
-    return metrics_append_train(&t->metrics, &m, error) || trainer_forgives(t, error);
+    return messages_train(t, &m, error);
 }
 
-static void show_progress(Trainer *t, const StepResult *r) {
-    if (!t->log.terminal) return;
+static void show_progress(const Trainer *t, const StepResult *r) {
+    if (!progress_due()) return;
     TrainMetrics m = window_metrics(t, r);
-    char left[32];
-    double done = fraction_done(t);
-    log_duration(left, done > 0 ? t->state.seconds * (1 - done) / done : 0);
-    log_progress(&t->log, "update %" PRId64 "  loss %.3f  %.0f target tokens/s  lr %.3g  %s left", m.update, m.loss,
-                 m.target_tokens_per_s, m.lr, left);
+    messages_progress(&m, t);
 }
 
 /* Counts an update that was taken, and prints what is due. */
@@ -117,7 +110,8 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
     t->state.window.source_tokens += r->drawn.source_tokens;
     loss_add(&t->state.window.loss, r->loss);
     show_progress(t, r);
-    return t->state.update % t->config.output.log_every != 0 || log_window(t, r, error);
+    if (t->state.update % t->config.output.log_every == 0 && !log_window(t, r, error)) return false;
+    return !norms_due(t) || messages_norms(t, error);
 }
 
 /* A scheduled validation. With schedule = plateau it may lower the learning rate. */
@@ -159,6 +153,7 @@ TrainEnd trainer_run(Trainer *t, Error *error) {
     TrainEnd end = limit_reached(t);
     if (end != TRAIN_GOES_ON && trainer_concluded(t)) return end;
     if (!trainer_go_on(t, error)) return TRAIN_FAILED;
+    if (end == TRAIN_GOES_ON) messages_begin(t);
     bool saved = true; /* nothing has changed yet */
     while (end == TRAIN_GOES_ON && !caught) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;

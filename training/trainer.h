@@ -12,9 +12,11 @@
 #include "training/lanes.h"
 #include "training/log.h"
 #include "training/metrics.h"
+#include "training/norms.h"
 #include "training/optimizer.h"
 #include "training/owed.h"
 #include "training/snapshots.h"
+#include "training/tensorboard.h"
 
 /* Sums since the last logged line. */
 typedef struct TrainWindow {
@@ -23,11 +25,18 @@ typedef struct TrainWindow {
     double seconds;
 } TrainWindow;
 
+/* What model.safetensors holds, since a validation found it best. */
+typedef struct ModelOrigin {
+    int64_t update;    /* 0: nothing was validated yet */
+    double value, nll; /* the validation metric's, and without label smoothing */
+    int snapshots;     /* of which it is the average; 0: of none */
+} ModelOrigin;
+
 /* All that has happened so far, other than tensors: saved with them, so that a resume goes on exactly. */
 typedef struct TrainState {
-    int64_t update; /* taken, skipped ones included */
-    double seconds; /* of training, over all resumes */
-    double best;    /* best value of the validation metric; meaningless while best_update is 0 */
+    int64_t update;        /* taken, skipped ones included */
+    double seconds;        /* of training, over all resumes */
+    double best, best_nll; /* best value of the validation metric; meaningless while best_update is 0 */
     int64_t best_update;
     int stalled;       /* validations since then */
     int64_t validated; /* update of the last scheduled validation, 0 before the first */
@@ -53,16 +62,18 @@ typedef struct Trainer {
     ParamTable table;
     real *slab; /* [table.total] parameters */
     Transformer model;
-    real
-        *served; /* [table.total] what is validated, saved as the model, and translates: their moving average, or, where
-                     [train] ema = 0, the parameters themselves */
+    /* What is validated, saved as the model, and translates: their moving average, or, where [train] ema = 0, the same. */
+    real *served; /* [table.total] */
     Transformer served_model;
     TransformerPositions positions;
     Lanes lanes;
     Optimizer optimizer;
     Batcher batcher;
     Arena update; /* holds the ids of the current update */
+    Norms norms;
+    EventFile events; /* for TensorBoard */
     TrainState state;
+    ModelOrigin origin; /* of model.safetensors */
     /* What the last state on disk says, for the pruning of snapshots. */
     SnapshotList saved_snapshots;
     int64_t saved_update;

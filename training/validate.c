@@ -3,8 +3,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "scores/metric.h"
-#include "training/trainer.h"
+#include "training/messages.h"
 
 enum { SAMPLES = 3 };
 
@@ -20,6 +21,8 @@ static LossSums valid_loss(Trainer *t) {
         }
     }
     LossSums *sums = memory_alloc((size_t)pieces, sizeof *sums, "validation losses"), total = {0};
+    Progress progress;
+    progress_begin(&progress, "validating: losses", pieces);
 #pragma omp parallel for num_threads(t->lanes.threads) schedule(dynamic, 1)
     for (int i = 0; i < pieces; i++) {
         Arena *arena = &t->lanes.arena[omp_get_thread_num()];
@@ -30,7 +33,9 @@ static LossSums valid_loss(Trainer *t) {
         sums[i] = transformer_loss(NULL, &batch, &t->served_model, &t->positions, t->config.train.label_smoothing, NULL,
                                    arena);
         arena_release(arena, mark);
+        progress_add(&progress, 1);
     }
+    progress_end(&progress);
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
     memory_free(sums);
     memory_free(first);
@@ -69,7 +74,7 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     Translator translator;
     translator_init(&translator, &t->served_model, &t->positions, t->source, t->target, &t->config.decode,
                     t->lanes.threads, t->lanes.arena);
-    log_progress(&t->log, "translating %d validation sentences ...", count);
+    translator.progress = "validating: translating";
     translator_translate(out, &translator, source->line, count);
     for (int i = 0; i < count; i++) line[i] = (Line){out[i].text, out[i].length};
     m->bleu = score(&bleu, line, target->line, count);
@@ -105,19 +110,17 @@ static bool improves(const Trainer *t, const ValidMetrics *m) {
     return t->config.valid.metric == CONFIG_METRIC_NLL ? value < t->state.best : value > t->state.best;
 }
 
-/* Keeps m's value if it is the best so far, and counts the validations since. The verdict, in words. */
-static void judge(char verdict[64], Trainer *t, ValidMetrics *m) {
+/* Keeps m's value if it is the best so far, and counts the scheduled validations since. */
+static void judge(Trainer *t, ValidMetrics *m) {
     m->best = improves(t, m);
     if (m->best) {
         t->state.best = deciding(t, m);
+        t->state.best_nll = m->nll;
         t->state.best_update = m->update;
         t->state.stalled = 0;
-        snprintf(verdict, 64, "new best");
-    } else if (m->closing) {
-        snprintf(verdict, 64, "no better than update %lld", (long long)t->state.best_update);
-    } else {
+        t->origin = (ModelOrigin){m->update, t->state.best, m->nll, m->snapshots};
+    } else if (!m->closing) {
         t->state.stalled++;
-        snprintf(verdict, 64, "stalled %d times", t->state.stalled);
     }
 }
 
@@ -139,12 +142,6 @@ bool trainer_validate(Trainer *t, ValidMetrics m, Error *error) {
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
     if (!m.closing) t->state.validated = m.update;
-    char verdict[64];
-    judge(verdict, t, &m);
-    log_line(&t->log,
-             "[%s] update %lld  epoch %d  loss %.4f  nll %.4f  ppl %.2f  bleu %.1f  chrf %.1f  exact match %.1f%%  "
-             "%.1fs  %s",
-             m.snapshots > 0 ? "average" : "valid", (long long)m.update, m.epoch, m.loss, m.nll, exp(m.nll), m.bleu,
-             m.chrf, m.exact_match, m.seconds, verdict);
-    return (metrics_append_valid(&t->metrics, &m, error) || trainer_forgives(t, error)) && keep_weights(t, &m, error);
+    judge(t, &m);
+    return messages_valid(t, &m, error) && keep_weights(t, &m, error);
 }
