@@ -35,6 +35,7 @@ LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 
 MODULES  = base tokenizer scores data model run decoding training study measuring
 SOURCES  = $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
+PAGES    = $(foreach m,$(MODULES),$(wildcard $(m)/*.html))
 PROGRAMS = $(patsubst %.c,%,$(wildcard train.c translate.c evaluate.c tokenize.c gradcheck.c inspect.c bench.c))
 
 # tests/gradient_*.c need double, tests/test_*.c float; tests/both_*.c run in each.
@@ -61,11 +62,22 @@ $(BUILD)/double/%.o: %.c $(BUILD)/flags
 	@echo 'CC  $@'
 	$(Q)$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
 
-$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o)
+# A page becomes an array of bytes. Its parts stand beside it.
+$(BUILD)/pages/%.html.c: %.html scripts/page_to_c.sh $(wildcard $(MODULES:%=%/*.css) $(MODULES:%=%/*.js))
+	@mkdir -p $(@D)
+	$(Q)scripts/page_to_c.sh $< >$@
+$(BUILD)/float/%.html.o: $(BUILD)/pages/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+$(BUILD)/double/%.html.o: $(BUILD)/pages/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o) $(PAGES:%=$(BUILD)/float/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^
-$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o)
+$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o) $(PAGES:%=$(BUILD)/double/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^

@@ -44,6 +44,7 @@ static int finish(Trainer *t, TrainEnd end, const Error *error) {
                                       [TRAIN_MINUTES] = "time is up",
                                       [TRAIN_PATIENCE] = "no better validation within [valid] patience",
                                       [TRAIN_SIGNAL] = "stopped by a signal; the same command goes on from here"};
+    trainer_report(t, end == TRAIN_FAILED ? error->text : why[end], true);
     if (end == TRAIN_FAILED) {
         log_line(&t->log, "%s", error->text);
         return 1;

@@ -99,6 +99,7 @@ static const ConfigKey keys[] = {
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),
     CHOICE(valid, metric, "nll", "nll|exact_match|bleu|chrf", MAY_CHANGE, "what decides which weights are best"),
     INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
+    INT(valid, samples, "8", 0, 100, MAY_CHANGE, "translations that a validation keeps for the report, spread over the lines"),
 
     INT(decode, beam_size, "1", 1, 1000, FIXED, "hypotheses kept by the search for a translation; 1: greedy"),
     REAL(decode, length_penalty, "1", 0, 100, FIXED, "the best has the highest log p / length^this; 0: the highest log p"),

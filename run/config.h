@@ -92,6 +92,7 @@ typedef struct ConfigValid {
     ConfigInterval every;
     ConfigMetric metric;
     int patience; /* validations; 0 = off */
+    int samples;  /* translations kept in metrics.jsonl */
 } ConfigValid;
 
 typedef struct ConfigDecode {

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 /* Nine digits tell any two floats apart. */
 static const char *number(char out[32], double value) {
@@ -25,14 +27,18 @@ bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error)
 }
 
 bool metrics_append_valid(const char *path, const ValidMetrics *m, Error *error) {
-    char line[512], n[7][32];
-    snprintf(line, sizeof line,
+    const char *buckets = m->buckets ? m->buckets : "[]", *samples = m->samples ? m->samples : "[]";
+    size_t size = 512 + strlen(buckets) + strlen(samples);
+    char *line = memory_alloc(size, 1, "line of metrics.jsonl"), n[7][32];
+    snprintf(line, size,
              "{\"kind\":\"valid\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
-             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s}",
+             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s,\"buckets\":%s,\"samples\":%s}",
              m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll), number(n[2], exp(m->nll)),
              number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match), m->best ? "true" : "false",
-             number(n[6], m->seconds));
-    return file_append_line(path, line, error);
+             number(n[6], m->seconds), buckets, samples);
+    bool good = file_append_line(path, line, error);
+    memory_free(line);
+    return good;
 }
 
 bool metrics_append_resume(const char *path, int64_t update, Error *error) {

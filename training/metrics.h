@@ -2,7 +2,8 @@
  *
  * kind "train" and "valid" carry the same two losses: `loss` is the objective (with label smoothing), `nll` is without,
  * both per target token in nats; ppl = exp(nll). A resume appends {"kind":"resume","update":n}; readers drop what it
- * supersedes: earlier lines of later updates. A value that is not finite is null. */
+ * supersedes: earlier lines of later updates. A value that is not finite is null. Every line begins with its kind and
+ * update. */
 #ifndef TRAINING_METRICS_H
 #define TRAINING_METRICS_H
 
@@ -23,6 +24,7 @@ typedef struct ValidMetrics {
     double loss, nll, seconds;
     double bleu, chrf, exact_match; /* percent */
     bool best;
+    const char *buckets, *samples; /* JSON (training/valid_details.h); NULL: none */
 } ValidMetrics;
 
 bool metrics_append_train(const char *path, const TrainMetrics *m, Error *error);

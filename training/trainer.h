@@ -49,6 +49,7 @@ typedef struct Trainer {
     Batcher batcher;
     Arena update; /* holds the ids of the current update */
     TrainState state;
+    bool report_named; /* has it been said where the report is? */
 } Trainer;
 
 /* Everything up to the first update: run directory, corpora, tokenizer (learned, or loaded from the run), model, and the
@@ -100,6 +101,10 @@ void trainer_print_signatures(Trainer *t);
 
 bool trainer_save(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
+
+/* Writes report.html (training/report.h), and says where it is, the first time and at the end (`last`). It is only a view:
+ * a failure is said, and training goes on. */
+void trainer_report(Trainer *t, const char *status, bool last);
 
 bool trainer_has_model(const Trainer *t);
 

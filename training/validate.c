@@ -6,11 +6,18 @@
 #include "scores/metric.h"
 #include "training/metrics.h"
 #include "training/trainer.h"
+#include "training/valid_details.h"
 
-enum { SAMPLES = 3 };
+enum { SHOWN_SAMPLES = 3 }; /* at most, in the log */
 
-/* Pieces in the order of the corpus; losses are added in that order. */
-static LossSums valid_loss(Trainer *t) {
+/* nll of each pair of a piece, summed over its target tokens. */
+static void add_rows(double *nll, const real *row_nll, const Packed *target) {
+    for (int i = 0; i < target->sentences; i++)
+        for (int n = target->offset[i]; n < target->offset[i + 1]; n++) nll[i] += (double)row_nll[n];
+}
+
+/* Pieces in the order of the corpus; losses are added in that order. nll [pairs] starts at zero. */
+static LossSums valid_loss(double *nll, Trainer *t) {
     const Corpus *c = &t->valid;
     int pieces = 0, *first = memory_alloc((size_t)c->pairs + 1, sizeof *first, "validation pieces");
     for (int pair = 0, rows = 0; pair < c->pairs; pair++) {
@@ -28,8 +35,10 @@ static LossSums valid_loss(Trainer *t) {
         int count = first[i + 1] - first[i], *pairs = arena_array(arena, int, "pairs", count);
         for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
         Batch batch = corpus_batch(c, pairs, count, arena);
+        real *row_nll = arena_reals(arena, "nll of rows", packed_rows(&batch.target), 1);
         sums[i] =
-            transformer_loss(NULL, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, arena);
+            transformer_loss(row_nll, &batch, &t->model, &t->positions, t->config.train.label_smoothing, NULL, arena);
+        add_rows(nll + first[i], row_nll, &batch.target);
         arena_release(arena, mark);
     }
     for (int i = 0; i < pieces; i++) loss_add(&total, sums[i]);
@@ -60,8 +69,19 @@ void trainer_print_signatures(Trainer *t) {
              metric_signature(chrf, (Metric[]){metric_chrf(0)}, &(Setting){.references = 1}));
 }
 
-/* BLEU, chrF2 and exact matches of the greedy translations of all validation lines, as plain text. */
-static void translate_and_score(ValidMetrics *m, Trainer *t) {
+/* Some of the samples that are kept, spread over them. */
+static void show_samples(Trainer *t, const Translation *out, int lines) {
+    int samples = t->config.valid.samples < lines ? t->config.valid.samples : lines;
+    int shown = samples < SHOWN_SAMPLES ? samples : SHOWN_SAMPLES;
+    for (int i = 0; i < shown; i++) {
+        int line = valid_sample_line(i * samples / shown, samples, lines);
+        show_sample(t, out[line].text, line);
+    }
+}
+
+/* BLEU, chrF2 and exact matches of the greedy translations of all validation lines, as plain text. The samples, as JSON,
+ * are from memory_alloc. */
+static char *translate_and_score(ValidMetrics *m, Trainer *t) {
     const Metric bleu = metric_bleu(), chrf = metric_chrf(0), exact = {.kind = METRIC_EXACT_MATCH};
     const Lines *source = &t->valid_text.source, *target = &t->valid_text.target;
     int count = (int)source->count;
@@ -76,11 +96,13 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     m->bleu = score(&bleu, line, target->line, count);
     m->chrf = score(&chrf, line, target->line, count);
     m->exact_match = score(&exact, line, target->line, count);
-    for (int i = 0; i < SAMPLES && i < count; i++) show_sample(t, out[i * count / SAMPLES].text, i * count / SAMPLES);
+    show_samples(t, out, count);
+    char *samples = valid_samples(&t->valid_text, out, t->config.valid.samples);
     for (int i = 0; i < count; i++) memory_free(out[i].text);
     translator_free(&translator);
     memory_free(line);
     memory_free(out);
+    return samples;
 }
 
 /* The value that decides which weights are best. */
@@ -108,12 +130,16 @@ static bool improves(const Trainer *t, const ValidMetrics *m) {
 
 bool trainer_validate(Trainer *t, Error *error) {
     double start = clock_seconds();
-    LossSums loss = valid_loss(t);
+    double *nll = memory_alloc((size_t)t->valid.pairs, sizeof *nll, "validation losses");
+    LossSums loss = valid_loss(nll, t);
     ValidMetrics m = {.update = t->state.update,
                       .epoch = t->batcher.epoch + 1 - batcher_at_epoch_start(&t->batcher),
                       .loss = loss.objective / (double)loss.tokens,
                       .nll = loss.nll / (double)loss.tokens};
-    translate_and_score(&m, t);
+    char *buckets = valid_buckets(&t->valid, nll), *samples = translate_and_score(&m, t);
+    m.buckets = buckets;
+    m.samples = samples;
+    memory_free(nll);
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
     m.best = improves(t, &m);
@@ -136,5 +162,8 @@ bool trainer_validate(Trainer *t, Error *error) {
     char *path = run_path(t->run.path, RUN_METRICS);
     bool good = metrics_append_valid(path, &m, error);
     memory_free(path);
+    memory_free(buckets);
+    memory_free(samples);
+    if (good) trainer_report(t, "training", false);
     return good && (!m.best || trainer_save_model(t, error));
 }

@@ -1,0 +1,138 @@
+// The page: what of the data goes where.
+const { run, train, valid, norms, average } = data;
+const best = valid.findLast((v) => v.best === true); // its weights are those in model.safetensors
+const latest = last(valid);
+const averaged = last(average);
+const xRange = updateRange([...train, ...valid, ...norms]);
+
+function updateRange(lines) {
+  const updates = lines.map((l) => l.update);
+  const low = updates.reduce((a, b) => Math.min(a, b), Infinity), high = updates.reduce((a, b) => Math.max(a, b), 0);
+  return low < high ? [low, high] : [0, high || 1];
+}
+
+const pointsOf = (lines, key, positive = false) =>
+  lines.map((l) => ({ update: l.update, value: l[key] })).filter((p) => isNumber(p.value) && (!positive || p.value > 0));
+
+const ofTrain = (name, key, more = {}) => ({ name, color: "train", points: pointsOf(train, key, more.positive), ...more });
+const ofValid = (name, key, more = {}) => ({ name, color: "valid", dots: true, points: pointsOf(valid, key, more.positive), ...more });
+
+// The configuration is an INI text: {section: [[key, value], ...]}.
+function readConfiguration(text) {
+  const sections = {};
+  let section = [];
+  for (const line of text.split("\n")) {
+    const head = /^\[(.*)\]$/.exec(line), entry = /^(\w+) =(.*)$/.exec(line);
+    if (head) sections[head[1]] = section = [];
+    else if (entry) section.push([entry[1], entry[2].trim()]);
+  }
+  return sections;
+}
+const configuration = readConfiguration(run.config);
+const setting = (section, key) => configuration[section]?.find(([name]) => name === key)?.[1];
+
+function showHead() {
+  const limit = Number(setting("train", "updates")), epoch = Math.max(last(train)?.epoch ?? 0, latest?.epoch ?? 0);
+  byId("title").textContent = run.directory;
+  document.title = `${run.directory}: training report`;
+  byId("status").textContent = [run.status, `update ${count(run.update)}${limit > 0 ? ` of ${count(limit)}` : ""}`,
+    ...(epoch > 0 ? [`epoch ${epoch}`] : []), `${duration(run.seconds)} of training`, `written ${run.written}`].join(" · ");
+}
+
+// Of the best validation; without validations, of the last logged updates.
+function showFigures() {
+  const line = best ?? latest ?? last(train) ?? {};
+  const scores = [["BLEU", fixed(1)(line.bleu)], ["chrF", fixed(1)(line.chrf)], ["exact match", `${fixed(1)(line.exact_match)} %`]];
+  const speed = median(pointsOf(train, "tgt_tokens_per_s").map((p) => p.value));
+  const figures = [...(latest ? scores : []), ["perplexity", fixed(2)(line.ppl)], ["nll, nats a token", fixed(4)(line.nll)],
+    ["target tokens a second", count(speed)]];
+  const source = latest ? `${best ? "Best" : "Last"} validation, update ${count(line.update)}` : `Training, update ${count(line.update)}`;
+  byId("figures").append(...figures.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+  byId("figures").after(html("p", { class: "hint" }, `${source}; speed: the median of the run.`));
+}
+
+function showCurves() {
+  const bright = { color: "third" };
+  const all = [
+    { title: "Loss", format: fixed(4), series: [ofTrain("train", "loss"), ofValid("valid", "loss"),
+      ofTrain("train nll", "nll", { dashed: true }), ofValid("valid nll", "nll", { dashed: true })] },
+    { title: "Perplexity", format: fixed(2), log: true, series: [ofTrain("train", "ppl", { positive: true }), ofValid("valid", "ppl", { positive: true })] },
+    { title: "Translation scores", format: fixed(1), series: [ofValid("BLEU", "bleu"), ofValid("chrF", "chrf", bright),
+      ofValid("exact match", "exact_match", { color: "train" })] },
+    { title: "Learning rate", format: digits, zero: true, series: [ofTrain("rate", "lr")] },
+    { title: "Gradient norm", format: digits, log: true, series: [ofTrain("before clipping", "grad_norm", { positive: true })] },
+    { title: "Speed", format: count, zero: true, series: [ofTrain("target tokens a second", "tgt_tokens_per_s")] },
+  ].map(lineChart).filter((chart) => chart !== null);
+  byId("curves").append(...all.map((chart) => chart.node));
+  if (all.length === 0) byId("curves").append(html("p", {}, "Nothing has been logged yet."));
+}
+
+const bucketName = (b) => (b.to === null ? `${b.from} and more` : `${b.from}–${b.to}`);
+
+// A bar as long as its share of `most`, in the colour of the class.
+const bar = (value, most, name) => html("i", { class: `length ${name}`, style: `width: ${isNumber(value) ? (100 * value) / most : 0}%` });
+
+function showLengths() {
+  const now = valid.findLast((v) => v.buckets?.length > 0), then = best?.buckets?.length > 0 && best !== now ? best : null;
+  if (!now) return;
+  const at = (b) => then?.buckets.find((other) => other.from === b.from)?.nll;
+  const most = now.buckets.flatMap((b) => [b.nll, at(b)]).filter(isNumber).reduce((a, b) => Math.max(a, b), 0) || 1;
+  const rows = now.buckets.map((b) => [bucketName(b), count(b.pairs), count(b.tokens), fixed(4)(b.nll), ...(then ? [fixed(4)(at(b))] : []),
+    html("div", { class: "bars" }, bar(b.nll, most, "valid"), ...(then ? [bar(at(b), most, "third")] : []))]);
+  byId("lengths-hint").textContent = `Nats a target token (nll), by the source's length in tokens; update ${count(now.update)}` +
+    (then ? `, and the best, update ${count(then.update)}.` : best === now ? ", the last and the best." : ".");
+  byId("lengths-table").append(table(["source", "pairs", "target tokens", then ? "last" : "nll", ...(then ? ["best"] : []), ""], rows, [then ? 5 : 4]));
+  byId("lengths").hidden = false;
+}
+
+function showAverage() {
+  if (!averaged) return;
+  const snapshots = Array.isArray(averaged.snapshots) ? averaged.snapshots.map(count).join(", ") : MISSING;
+  const row = (name, line) => [name, fixed(4)(line?.nll), fixed(2)(line?.ppl), fixed(1)(line?.bleu), fixed(1)(line?.chrf)];
+  const rows = [row("average", averaged), ...(best ? [row("best validation", best)] : [])];
+  byId("average-table").append(table(["weights", "nll", "ppl", "BLEU", "chrF"], rows), html("p", { class: "hint" }, `Mean of the weights after updates ${snapshots}.`));
+  byId("average").hidden = false;
+}
+
+function showCorpus() {
+  const rows = [["pairs", (c) => c.pairs], ["kept", (c) => c.kept], ["empty side", (c) => c.empty_side], ["too long", (c) => c.too_long],
+    ["over max_ratio", (c) => c.over_max_ratio], ["duplicate", (c) => c.duplicate],
+    ["source tokens", (c) => c.source.tokens], ["longest source", (c) => c.source.longest],
+    ["target tokens", (c) => c.target.tokens], ["longest target", (c) => c.target.longest],
+    ["characters in byte tokens", (c) => c.source.in_bytes + c.target.in_bytes]];
+  byId("corpus").append(table(["", ...run.corpora.map((c) => c.name)], rows.map(([name, of]) => [name, ...run.corpora.map((c) => count(of(c)))])));
+}
+
+function showConfiguration() {
+  const entry = ([key, value]) => [html("dt", {}, key), html("dd", {}, value || MISSING)];
+  byId("configuration").append(...Object.entries(configuration).map(([name, entries]) =>
+    html("div", {}, html("h3", {}, name), html("dl", {}, ...entries.flatMap(entry)))));
+  byId("footer").textContent = `Tandem ${run.version} · ${count(run.parameters)} parameters in ${count(run.tensors)} tensors · ${run.machine}, BLAS kernel ${run.blas_kernel}`;
+}
+
+function drawAll() {
+  for (const chart of charts) chart.draw();
+  for (const chart of charts) if (chart.svg) {
+    chart.svg.setAttribute("aria-valuemin", xRange[0]);
+    chart.svg.setAttribute("aria-valuemax", xRange[1]);
+  }
+  setCursor(cursor);
+}
+
+showHead();
+showFigures();
+showCurves();
+const layers = norms.filter((l) => Array.isArray(l.groups) && l.groups.length > 0);
+if (layers.length > 0) heatMap(layers);
+showLengths();
+samplesView(valid.filter((v) => v.samples?.length > 0));
+showAverage();
+showCorpus();
+showConfiguration();
+
+let drawnWidth = 0;
+new ResizeObserver(() => {
+  if (document.body.clientWidth === drawnWidth) return;
+  drawnWidth = document.body.clientWidth;
+  drawAll();
+}).observe(document.body);
