@@ -1,5 +1,6 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long adds mutations and kills
+# make test-browser    report.html in a real Chromium
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
@@ -44,7 +45,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-browser test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -117,6 +118,8 @@ tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%)
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
+test-browser: $(BUILD)/programs/train
+	tests/browser_report.py $(BUILD)/programs/train
 test-long: test
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
 

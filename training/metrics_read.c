@@ -16,7 +16,8 @@ static bool parse_head(char kind[16], int64_t *update, const char *text) {
     char *end;
     errno = 0;
     *update = strtoll(text + digits, &end, 10);
-    return end > text + digits && errno == 0 && *update >= 0 && (*end == ',' || *end == '}');
+    char after = end[strspn(end, " ")];
+    return end > text + digits && errno == 0 && *update >= 0 && (after == ',' || after == '}');
 }
 
 static void drop_from(MetricsList *list, int64_t update) {

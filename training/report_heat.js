@@ -52,11 +52,11 @@ function drawMap(map) {
   byId("norms-most").textContent = digits(values.reduce((a, b) => Math.max(a, b)));
 }
 
-// A column reaches from the update before to its own.
+// A column takes the updates that are nearer to its own than to another.
 function columnEdges(map, column) {
-  const step = map.updates.length > 1 ? map.updates[1] - map.updates[0] : map.updates[0];
-  const from = column > 0 ? map.updates[column - 1] : Math.max(xRange[0], map.updates[0] - step);
-  return [map.x(from), map.x(map.updates[column])];
+  const between = (i) => (map.updates[i - 1] + map.updates[i]) / 2;
+  return [column > 0 ? map.x(between(column)) : map.x(xRange[0]),
+    column + 1 < map.updates.length ? map.x(between(column + 1)) : map.x(xRange[1])];
 }
 
 function drawColumn(map, column) {
