@@ -31,7 +31,7 @@ function measureButton(map, key) {
 
 // "decoder.0.encoder_attn" in the words of a narrow page.
 const shortName = (name) => name.replace("encoder.", "enc ").replace("decoder.", "dec ").replace("embeddings", "emb")
-  .replace(/(\d)\./, "$1 ").replace("_attn", "").replace("dec 0 enc", "dec 0 enc");
+  .replace(/(\d)\./, "$1 ").replace("_attn", "");
 
 function drawMap(map) {
   const width = byId("norms-map").clientWidth, narrow = width < 560, left = narrow ? 92 : 156;

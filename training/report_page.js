@@ -52,15 +52,15 @@ function showFigures() {
 }
 
 function showCurves() {
-  const bright = { color: "third" };
+  const positive = { positive: true }, dashed = { positive: true, dashed: true };
   const all = [
-    { title: "Loss", format: fixed(4), series: [ofTrain("train", "loss"), ofValid("valid", "loss"),
-      ofTrain("train nll", "nll", { dashed: true }), ofValid("valid nll", "nll", { dashed: true })] },
-    { title: "Perplexity", format: fixed(2), log: true, series: [ofTrain("train", "ppl", { positive: true }), ofValid("valid", "ppl", { positive: true })] },
-    { title: "Translation scores", format: fixed(1), series: [ofValid("BLEU", "bleu"), ofValid("chrF", "chrf", bright),
+    { title: "Loss", format: fixed(4), log: true, series: [ofTrain("train", "loss", positive), ofValid("valid", "loss", positive),
+      ofTrain("train nll", "nll", dashed), ofValid("valid nll", "nll", dashed)] },
+    { title: "Perplexity", format: fixed(2), log: true, series: [ofTrain("train", "ppl", positive), ofValid("valid", "ppl", positive)] },
+    { title: "Translation scores", format: fixed(1), series: [ofValid("BLEU", "bleu"), ofValid("chrF", "chrf", { color: "third" }),
       ofValid("exact match", "exact_match", { color: "train" })] },
     { title: "Learning rate", format: digits, zero: true, series: [ofTrain("rate", "lr")] },
-    { title: "Gradient norm", format: digits, log: true, series: [ofTrain("before clipping", "grad_norm", { positive: true })] },
+    { title: "Gradient norm", format: digits, log: true, series: [ofTrain("before clipping", "grad_norm", positive)] },
     { title: "Speed", format: count, zero: true, series: [ofTrain("target tokens a second", "tgt_tokens_per_s")] },
   ].map(lineChart).filter((chart) => chart !== null);
   byId("curves").append(...all.map((chart) => chart.node));
