@@ -10,7 +10,8 @@
  *     train.log                 what was printed
  *     lock                      held while a process trains
  *     cache/                    the corpora as token ids (training/corpus_cache.h)
- *     epochs/ report.html       names kept for snapshots and curves
+ *     report.html               the run to look at (training/report.h)
+ *     epochs/                   name kept for snapshots
  *
  * A state is saved as state.new.safetensors; then state becomes state.prev and state.new becomes state. At
  * each moment at least one complete state is there; opening the directory finishes renames that were cut off. */

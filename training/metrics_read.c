@@ -71,8 +71,5 @@ void metrics_close(MetricsFile *m) {
 json_t *metrics_read(MetricsFile *m, const MetricsLine *line) {
     if (fseek(m->file, line->offset, SEEK_SET) != 0) return NULL;
     ssize_t length = getline(&m->text, &m->size, m->file);
-    json_t *value = length < 0 ? NULL : json_loadb(m->text, (size_t)length, JSON_ALLOW_NUL, NULL);
-    if (json_is_object(value)) return value;
-    json_decref(value);
-    return NULL;
+    return length < 0 ? NULL : json_loadb(m->text, (size_t)length, JSON_ALLOW_NUL, NULL);
 }
