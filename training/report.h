@@ -4,10 +4,10 @@
  *
  *     {"run": {...}, "train": [...], "valid": [...], "norms": [...], "average": [...]}
  *
- * The lists hold lines of metrics.jsonl (training/metrics_read.h). So that a long run stays a small page, a list that has
- * more lines than REPORT_MOST lets the updates from its first to its last line fall into that many equal intervals, and
- * the last line of each stays; the last validation and the best one always do. Of the validations that stay, samples and
- * losses by length are kept for REPORT_DETAILS, by the same rule. */
+ * The lists hold lines of metrics.jsonl (training/metrics_read.h). So that a long run stays a small page, the updates
+ * from the first to the last line of a list that has more than REPORT_MOST fall into that many equal intervals, and the
+ * last line of each stays; so does the best validation. Of the validations that stay, samples and losses by length are
+ * kept for REPORT_DETAILS, by the same rule, and for the best. */
 #ifndef TRAINING_REPORT_H
 #define TRAINING_REPORT_H
 

@@ -10,7 +10,8 @@ function niceStep(span, wanted) {
 
 function linearTicks([low, high], wanted) {
   const step = niceStep(high - low || 1, wanted), ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
+    ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
 }
 
@@ -21,7 +22,8 @@ function logTicks([low, high], wanted) {
   const inside = ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
   if (inside.length < 2) return linearTicks([low, high], wanted);
   if (inside.length <= wanted + 2) return inside;
-  const powers = inside.filter((tick) => /^10*$|^0\.0*1$|^1e/.test(String(tick))), every = Math.ceil(powers.length / wanted);
+  const powers = inside.filter((tick) => /^10*$|^0\.0*1$|^1e/.test(String(tick)));
+  const every = Math.ceil(powers.length / wanted);
   return powers.filter((_, i) => i % every === 0);
 }
 
@@ -39,23 +41,26 @@ function scale([low, high], from, to, log = false) {
   return (value) => from + ((f(value) - f(low)) / (f(high) - f(low))) * (to - from);
 }
 
-// The point of a sorted list that is nearest to an update.
-function nearest(points, update) {
-  let low = 0, high = points.length - 1;
+// Where in a sorted list of updates the nearest to one stands; the earlier of two.
+function nearestIndex(updates, update) {
+  let low = 0, high = updates.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (points[middle].update <= update) low = middle;
+    if (updates[middle] <= update) low = middle;
     else high = middle;
   }
-  return Math.abs(points[high].update - update) < Math.abs(points[low].update - update) ? points[high] : points[low];
+  return Math.abs(updates[high] - update) < Math.abs(updates[low] - update) ? high : low;
 }
 
-// {title, series: [{name, color, dashed, dots, points: [{update, value}]}], format, log, zero}; null where there is nothing to draw.
+const nearest = (points, update) => points[nearestIndex(points.map((p) => p.update), update)];
+
+// {title, series: [{name, color, dashed, dots, points: [{update, value}]}], format, log, zero}; null where there is
+// nothing to draw.
 function lineChart(options) {
   const series = options.series.filter((s) => s.points.length > 0);
   if (series.length === 0) return null;
   const values = series.map(() => html("b", {}));
-  const legend = series.map((s, i) => html("li", { class: s.color + (s.dashed ? " dashed" : "") }, html("i", {}), s.name, " ", values[i]));
+  const legend = series.map((s, i) => html("li", { class: classOf(s) }, html("i", {}), s.name, " ", values[i]));
   const at = html("span", { class: "at" });
   const plot = html("div", { class: "plot" });
   const chart = { ...options, series, values, at, plot, updates: updatesOf(series) };
@@ -67,7 +72,10 @@ function lineChart(options) {
   return chart;
 }
 
-const updatesOf = (series) => [...new Set(series.flatMap((s) => s.points.map((p) => p.update)))].sort((a, b) => a - b);
+const classOf = (s) => (s.dashed ? `${s.color} dashed` : s.color);
+
+const updatesOf = (series) =>
+  [...new Set(series.flatMap((s) => s.points.map((p) => p.update)))].sort((a, b) => a - b);
 
 function drawChart(chart) {
   const width = chart.plot.clientWidth;
@@ -76,7 +84,8 @@ function drawChart(chart) {
   chart.y = scale(yRange, HEIGHT - MARGIN.bottom, MARGIN.top, chart.log);
   chart.cursor = svg("g", { class: "cursor" });
   chart.svg = svg("svg", { width, height: HEIGHT, tabindex: 0, role: "slider", "aria-label": chart.title },
-    ...drawAxes(chart, width, (chart.log ? logTicks : linearTicks)(yRange, 5)), ...chart.series.map((s) => drawSeries(chart, s)), chart.cursor);
+    ...drawAxes(chart, width, (chart.log ? logTicks : linearTicks)(yRange, 5)),
+    ...chart.series.map((s) => drawSeries(chart, s)), chart.cursor);
   follow(chart.svg, chart.x, chart.updates);
   chart.plot.replaceChildren(chart.svg);
 }
@@ -97,19 +106,24 @@ function drawSeries(chart, s) {
   const place = (p) => `${chart.x(p.update).toFixed(1)},${chart.y(p.value).toFixed(1)}`;
   const line = svg("polyline", { points: s.points.map(place).join(" ") });
   const dots = s.dots || s.points.length === 1 ? s.points.slice(-60).map((p) => dot(chart, p)) : [];
-  return svg("g", { class: `series ${s.color}${s.dashed ? " dashed" : ""}` }, line, ...dots);
+  return svg("g", { class: `series ${classOf(s)}` }, line, ...dots);
 }
 
 const dot = (chart, p, r = 2.5) => svg("circle", { cx: chart.x(p.update), cy: chart.y(p.value), r });
 
+// What a screen reader says of a chart or map.
+function describe(element, update, text) {
+  const [low, high] = xRange;
+  fill(element, { "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": update, "aria-valuetext": text }, []);
+}
+
 // Legend and marks at an update; with null, the last values and no marks.
 function showValues(chart, update) {
   const points = chart.series.map((s) => (update === null ? last(s.points) : nearest(s.points, update)));
-  points.forEach((p, i) => { chart.values[i].textContent = chart.format(p.value); });
+  const texts = points.map((p) => chart.format(p.value)), at = update ?? last(chart.updates);
+  texts.forEach((text, i) => { chart.values[i].textContent = text; });
   chart.at.textContent = update === null ? "" : `update ${count(update)}`;
-  chart.svg.setAttribute("aria-valuenow", update ?? last(chart.updates));
-  chart.svg.setAttribute("aria-valuetext",
-    `update ${update ?? last(chart.updates)}: ${chart.series.map((s, i) => `${s.name} ${chart.values[i].textContent}`).join(", ")}`);
+  describe(chart.svg, at, `update ${at}: ${chart.series.map((s, i) => `${s.name} ${texts[i]}`).join(", ")}`);
   if (update === null) return chart.cursor.replaceChildren();
   const x = chart.x(update);
   chart.cursor.replaceChildren(svg("line", { x1: x, x2: x, y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom }),
@@ -126,25 +140,28 @@ function setCursor(update) {
 
 // The cursor follows the pointer and the arrow keys over an element drawn with scale x.
 function follow(element, x, updates) {
-  const points = updates.map((update) => ({ update })), [low, high] = xRange;
-  const toUpdate = (event) => {
+  const [low, high] = xRange;
+  const point = (event) => {
     const place = event.clientX - element.getBoundingClientRect().left;
-    return low + ((place - x(low)) / (x(high) - x(low))) * (high - low);
+    const update = low + ((place - x(low)) / (x(high) - x(low))) * (high - low);
+    setCursor(updates[nearestIndex(updates, update)]);
   };
-  element.addEventListener("pointermove", (event) => setCursor(nearest(points, toUpdate(event)).update));
-  element.addEventListener("pointerdown", (event) => setCursor(nearest(points, toUpdate(event)).update));
+  element.addEventListener("pointermove", point);
+  element.addEventListener("pointerdown", point);
   element.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") setCursor(null); });
   element.addEventListener("blur", () => setCursor(null));
   element.addEventListener("keydown", (event) => moveByKey(event, updates));
 }
 
-const KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
+const KEY_STEPS = {
+  ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity,
+};
 
 function moveByKey(event, updates) {
   if (event.key === "Escape") return setCursor(null);
   const step = KEY_STEPS[event.key];
   if (step === undefined) return;
   event.preventDefault();
-  const from = cursor === null ? updates.length - 1 + (step === -1 ? 1 : 0) : updates.indexOf(nearest(updates.map((update) => ({ update })), cursor).update);
+  const from = cursor === null ? updates.length : nearestIndex(updates, cursor);
   setCursor(updates[Math.min(updates.length - 1, Math.max(0, from + step))]);
 }

@@ -6,10 +6,10 @@ function heatMap(lines) {
   const map = { lines, names: lines[0].groups.map((g) => g.name), updates: lines.map((l) => l.update), row: 0 };
   map.draw = () => drawMap(map);
   map.show = (update) => showCell(map, update);
-  const first = Object.keys(MEASURES).filter((key) => valuesOf(map, key).length > 0);
-  if (first.length === 0) return;
-  map.measure = first[0];
-  map.buttons = first.map((key) => measureButton(map, key));
+  const measures = Object.keys(MEASURES).filter((key) => valuesOf(map, key).length > 0);
+  if (measures.length === 0) return;
+  map.measure = measures[0];
+  map.buttons = measures.map((key) => measureButton(map, key));
   byId("norms-choices").append(...map.buttons);
   byId("norms").hidden = false;
   charts.push(map);
@@ -40,10 +40,12 @@ function drawMap(map) {
   map.x = scale(xRange, left, width - MARGIN.right);
   map.opacity = scale(range, 0.04, 1, true);
   map.cursor = svg("g", { class: "cursor" });
-  const labels = map.names.map((name, row) => svg("text", { x: left - 7, y: row * ROW + ROW / 2, dy: "0.32em", "text-anchor": "end" },
-    narrow ? shortName(name) : name));
-  const body = svg("svg", { width, height, tabindex: 0, role: "slider", class: "heat", "aria-label": "Norms by layer" },
-    ...labels, ...map.lines.flatMap((_, column) => drawColumn(map, column)), ...drawUpdates(map.x, width, height), map.cursor);
+  const labels = map.names.map((name, row) => svg("text",
+    { x: left - 7, y: (row + 0.5) * ROW, dy: "0.32em", "text-anchor": "end" }, narrow ? shortName(name) : name));
+  const body = svg("svg",
+    { width, height, tabindex: 0, role: "slider", class: "heat", "aria-label": "Norms by layer" },
+    ...labels, ...map.lines.flatMap((_, column) => drawColumn(map, column)),
+    ...drawUpdates(map.x, width, height), map.cursor);
   followRows(map, body);
   follow(body, map.x, map.updates);
   map.svg = body;
@@ -64,7 +66,8 @@ function drawColumn(map, column) {
   return map.names.flatMap((_, row) => {
     const value = map.lines[column].groups[row]?.[map.measure];
     if (!isNumber(value) || value <= 0) return [];
-    return [svg("rect", { x: from.toFixed(1), y: row * ROW, width: Math.max(1, to - from + 0.3).toFixed(1), height: ROW - 1, "fill-opacity": map.opacity(value).toFixed(3) })];
+    const width = Math.max(1, to - from + 0.3).toFixed(1), opacity = map.opacity(value).toFixed(3);
+    return [svg("rect", { x: from.toFixed(1), y: row * ROW, width, height: ROW - 1, "fill-opacity": opacity })];
   });
 }
 
@@ -85,12 +88,13 @@ function followRows(map, body) {
 }
 
 function showCell(map, update) {
-  const column = map.updates.indexOf(nearest(map.updates.map((u) => ({ update: u })), update ?? last(map.updates)).update);
-  const text = `update ${count(map.updates[column])} · ${map.names[map.row]} · ${digits(map.lines[column].groups[map.row]?.[map.measure])}`;
+  const column = nearestIndex(map.updates, update ?? last(map.updates));
+  const value = digits(map.lines[column].groups[map.row]?.[map.measure]);
+  const text = `update ${count(map.updates[column])} · ${map.names[map.row]} · ${value}`;
   byId("norms-readout").textContent = update === null ? "" : text;
-  map.svg.setAttribute("aria-valuenow", map.updates[column]);
-  map.svg.setAttribute("aria-valuetext", text);
+  describe(map.svg, map.updates[column], text);
   if (update === null) return map.cursor.replaceChildren();
   const [from, to] = columnEdges(map, column);
-  map.cursor.replaceChildren(svg("rect", { x: from, y: map.row * ROW, width: Math.max(2, to - from), height: ROW - 1 }));
+  const width = Math.max(2, to - from);
+  map.cursor.replaceChildren(svg("rect", { x: from, y: map.row * ROW, width, height: ROW - 1 }));
 }

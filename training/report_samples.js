@@ -2,7 +2,8 @@
 const segmenter = typeof Intl.Segmenter === "function" ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
 
 // Words, and what stands between them: together the whole text.
-const wordsOf = (text) => (segmenter ? Array.from(segmenter.segment(text), (s) => s.segment) : text.match(/\s+|\S+/g) ?? []);
+const wordsOf = (text) =>
+  (segmenter ? Array.from(segmenter.segment(text), (s) => s.segment) : text.match(/\s+|\S+/g) ?? []);
 
 // Length of the longest common subsequence of a[i..] and b[j..], for all i and j.
 function commonLengths(a, b) {
@@ -36,7 +37,8 @@ function sampleItem(sample, before) {
   const changed = before ? marked(difference(before.hypothesis, sample.hypothesis)) : [sample.hypothesis];
   const exact = sample.hypothesis === sample.reference ? [html("span", { class: "exact" }, "as the reference")] : [];
   return html("li", {}, html("p", { class: "line" }, `line ${count(sample.line)}`, ...exact),
-    html("dl", {}, ...text("source", sample.source), ...text("reference", sample.reference), ...text("hypothesis", ...changed)));
+    html("dl", {}, ...text("source", sample.source), ...text("reference", sample.reference),
+      ...text("hypothesis", ...changed)));
 }
 
 const isSample = (s) => s && ["source", "reference", "hypothesis"].every((key) => typeof s[key] === "string");
@@ -45,7 +47,8 @@ function showSamples(valid, at) {
   const v = valid[at], before = valid[at - 1];
   const earlier = new Map((before?.samples ?? []).map((s) => [s.line, s]));
   byId("samples-list").replaceChildren(...v.samples.filter(isSample).map((s) => sampleItem(s, earlier.get(s.line))));
-  byId("samples-readout").textContent = `update ${count(v.update)} · BLEU ${fixed(1)(v.bleu)}${v.best ? " · best so far" : ""} · ${at + 1} of ${valid.length}`;
+  byId("samples-readout").textContent = [`update ${count(v.update)}`, `BLEU ${fixed(1)(v.bleu)}`,
+    ...(v.best ? ["best so far"] : []), `${at + 1} of ${valid.length}`].join(" · ");
   byId("samples-slider").value = at;
   byId("samples-back").disabled = at === 0;
   byId("samples-forward").disabled = at === valid.length - 1;

@@ -39,10 +39,9 @@ function median(values) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-// A table from its head and rows of cells; a cell is text or an element. The first column and `words` are not numbers.
-function table(head, rows, words = []) {
-  const kind = (column) => (column === 0 || words.includes(column) ? "words" : "number");
-  const cells = (name, row) => row.map((cell, column) => html(name, { class: kind(column) }, cell));
+// A table from its head and rows of cells; a cell is text or an element. All columns but the first are numbers.
+function table(head, rows) {
+  const cells = (name, row) => row.map((cell, i) => html(name, { class: i === 0 ? "words" : "number" }, cell));
   return html("div", { class: "scroll" }, html("table", {},
     html("thead", {}, html("tr", {}, ...cells("th", head))),
     html("tbody", {}, ...rows.map((row) => html("tr", {}, ...cells("td", row))))));

@@ -164,6 +164,6 @@ bool trainer_validate(Trainer *t, Error *error) {
     memory_free(path);
     memory_free(buckets);
     memory_free(samples);
-    if (good) trainer_report(t, "training", false);
+    if (good) trainer_report(t, "training; reload to see more", false);
     return good && (!m.best || trainer_save_model(t, error));
 }
