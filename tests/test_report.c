@@ -170,8 +170,7 @@ static void test_sentences(void **state) {
     (void)state;
     static const char *const sentences[] = {"</script><script>alert(1)</script>",
                                             "<!-- \"quotes\" \\ and 'others' -->",
-                                            "a\xE2\x80\xA8"
-                                            "b \xF0\x9F\x98\x80",
+                                            "a\xE2\x80\xA8 b \xF0\x9F\x98\x80",
                                             "tab\there",
                                             "\"best\":true",
                                             ""};
@@ -187,7 +186,7 @@ static void test_sentences(void **state) {
     ParallelText text = {.source = {.line = line, .count = COUNT}, .target = {.line = line, .count = COUNT}};
     char *samples = valid_samples(&text, translation, 100);
     scratch_create();
-    ValidMetrics m = {.update = 3, .epoch = 1, .loss = NAN, .nll = 1, .samples = samples, .buckets = "[]"};
+    ValidMetrics m = {.update = 3, .epoch = 1, .loss = (double)NAN, .nll = 1, .samples = samples, .buckets = "[]"};
     assert_true(metrics_append_valid(scratch_path("m"), &m, &error));
     memory_free(samples);
     size_t size;
@@ -227,7 +226,7 @@ static void test_buckets(void **state) {
                               "{\"from\":11,\"to\":20,\"pairs\":1,\"tokens\":4,\"nll\":0.75},"
                               "{\"from\":81,\"to\":null,\"pairs\":1,\"tokens\":5,\"nll\":0.8}]");
     memory_free(text);
-    text = valid_buckets(&corpus, (const double[]){1, NAN, 3, 4});
+    text = valid_buckets(&corpus, (const double[]){1, (double)NAN, 3, 4});
     assert_non_null(strstr(text, "\"pairs\":2,\"tokens\":5,\"nll\":null}"));
     memory_free(text);
 }
