@@ -1,6 +1,7 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long runs the others: mutations, kills, failing writes, whole trainings
 # make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, MULTI30K
+# make test-browser    the pages in a real Chromium
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
@@ -36,6 +37,7 @@ LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 
 MODULES  = base tokenizer scores data model run decoding training study measuring
 SOURCES  = $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
+PAGES    = $(foreach m,$(MODULES),$(wildcard $(m)/*.html))
 PROGRAMS = $(patsubst %.c,%,$(wildcard train.c translate.c evaluate.c tokenize.c gradcheck.c inspect.c bench.c))
 
 # tests/gradient_*.c need double, tests/test_*.c float; tests/both_*.c run in each.
@@ -44,7 +46,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long test-soak asan ubsan sanitize tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-browser test-long test-soak asan ubsan sanitize tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -62,11 +64,22 @@ $(BUILD)/double/%.o: %.c $(BUILD)/flags
 	@echo 'CC  $@'
 	$(Q)$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
 
-$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o)
+# A page becomes an array of bytes. Its parts stand beside it.
+$(BUILD)/pages/%.html.c: %.html scripts/page_to_c.sh $(wildcard $(MODULES:%=%/*.css) $(MODULES:%=%/*.js))
+	@mkdir -p $(@D)
+	$(Q)scripts/page_to_c.sh $< >$@
+$(BUILD)/float/%.html.o: $(BUILD)/pages/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+$(BUILD)/double/%.html.o: $(BUILD)/pages/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o) $(PAGES:%=$(BUILD)/float/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^
-$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o)
+$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o) $(PAGES:%=$(BUILD)/double/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^
@@ -111,6 +124,8 @@ tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%) $(BUILD)/failing_write
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
+test-browser: $(BUILD)/programs/train
+	tests/browser_report.py $(BUILD)/programs/train
 test-long: tests
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
 

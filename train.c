@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     if (a.dry_run) return options_finish("train");
     TrainEnd end = trainer_run(&trainer, &error);
     if (end == TRAIN_FAILED)
-        log_failure(&trainer.log, error.text);
+        messages_failed(&trainer, &error);
     else
         messages_end(&trainer, end, argv[0]);
     trainer_close(&trainer);

@@ -108,6 +108,7 @@ static const ConfigKey keys[] = {
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),
     CHOICE(valid, metric, "nll", "nll|exact_match|bleu|chrf", MAY_CHANGE, "what decides which weights are best"),
     INT(valid, patience, "0", 0, 1e9, MAY_CHANGE, "stop after so many validations without a new best; 0: never"),
+    INT(valid, samples, "8", 0, 100, MAY_CHANGE, "translations that a validation keeps for the report, spread over the lines"),
 
     INT(average, last, "0", 0, CONFIG_MOST_SNAPSHOTS, MAY_CHANGE, "average the last so many snapshots at the end of training; 0: none"),
     INT(average, best, "0", 0, CONFIG_MOST_SNAPSHOTS, MAY_CHANGE, "or the best so many, by [valid] metric, taken at validations; 0: none"),

@@ -103,6 +103,7 @@ typedef struct ConfigValid {
     ConfigInterval every;
     ConfigMetric metric;
     int patience; /* validations; 0 = off */
+    int samples;  /* translations kept in metrics.jsonl */
 } ConfigValid;
 
 /* What becomes the mean of some snapshots of the weights; both 0: nothing. */

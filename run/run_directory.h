@@ -13,7 +13,7 @@
  *     cache/                    the corpora as token ids (training/corpus_cache.h)
  *     tensorboard/              curves for TensorBoard, where [output] tensorboard asks for them
  *     epochs/                   snapshots of the weights to be averaged, NNNNNN.safetensors by update
- *     report.html               a name kept for curves
+ *     report.html               the run to look at (training/report.h)
  *
  * A state is saved as state.new.safetensors; then state becomes state.prev and state.new becomes state. At
  * each moment at least one complete state is there; opening the directory finishes renames that were cut off. */

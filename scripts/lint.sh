@@ -44,6 +44,10 @@ grep -nE 'ffast-math|-Ofast' Makefile | grep -v '^[0-9]*:#' | complain "arithmet
 grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | complain "left unfinished"
 wc -l "$@" | awk '$2 != "total" && $1 > 350 { print $2 ": " $1 " lines" }' | complain "over 350 lines"
 
+# A page is one file: nothing in it is loaded from elsewhere.
+grep -nE '(src|href)=|url\(|@import|https?:|fetch\(|XMLHttpRequest' training/report* | grep -vE '\.[ch]:|http://www\.w3\.org/2000/svg' |
+    complain "a page that loads something"
+
 # Documents may only name what exists: `word_word` and `word_word()` are functions or types in the sources, `a/b.c` are files.
 for document in README.md model/README.md docs/*.md; do
     [ -f "$document" ] || continue

@@ -148,7 +148,10 @@ static void test_line(void **state) {
     n.gradient[0] = 0.5, n.weight[0] = 2, n.update[0] = 0.25;
     n.gradient[1] = NAN, n.weight[1] = 0, n.update[1] = 1;
     scratch_create();
-    assert_true(metrics_append_norms(scratch_path("m"), 300, 2, &n, &error));
+    Metrics metrics;
+    metrics_open(&metrics, scratch_path("m"));
+    assert_true(metrics_append_norms(&metrics, 300, 2, &n, &error));
+    metrics_close(&metrics);
     size_t size;
     char *text = scratch_read(scratch_path("m"), &size);
     assert_string_equal(text, "{\"kind\":\"norms\",\"update\":300,\"epoch\":2,\"groups\":["

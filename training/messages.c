@@ -181,6 +181,12 @@ void messages_end(Trainer *t, TrainEnd end, const char *program) {
                  exp(model->nll));
     else
         log_line(&t->log, "model      %s: %s", path, what);
+    trainer_report(t, why[end], true);
     say_how_to_translate(t, program);
     memory_free(path);
+}
+
+void messages_failed(Trainer *t, const Error *error) {
+    trainer_report(t, error->text, true);
+    log_failure(&t->log, error->text);
 }

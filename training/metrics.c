@@ -51,26 +51,28 @@ bool metrics_append_train(Metrics *metrics, const TrainMetrics *m, Error *error)
 }
 
 /* ,"snapshots":[10,20] */
-static void add_snapshots(char *line, size_t size, const int64_t *snapshot, int snapshots) {
-    size_t used = strlen(line);
-    used += (size_t)snprintf(line + used, size - used, ",\"snapshots\":[");
-    for (int i = 0; i < snapshots; i++)
-        used += (size_t)snprintf(line + used, size - used, "%s%" PRId64, i > 0 ? "," : "", snapshot[i]);
-    snprintf(line + used, size - used, "]");
+static char *add_snapshots(char *end, const int64_t *snapshot, int snapshots) {
+    end += sprintf(end, ",\"snapshots\":[");
+    for (int i = 0; i < snapshots; i++) end += sprintf(end, "%s%" PRId64, i > 0 ? "," : "", snapshot[i]);
+    return end + sprintf(end, "]");
 }
 
 bool metrics_append_valid(Metrics *metrics, const ValidMetrics *m, Error *error) {
-    char line[2048], n[7][32];
-    snprintf(line, sizeof line,
-             "{\"kind\":\"%s\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
-             "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s",
-             m->snapshots > 0 ? "average" : "valid", m->update, m->epoch, number(n[0], m->loss), number(n[1], m->nll),
-             number(n[2], exp(m->nll)), number(n[3], m->bleu), number(n[4], m->chrf), number(n[5], m->exact_match),
-             m->best ? "true" : "false", number(n[6], m->seconds));
-    if (m->closing) strcat(line, ",\"closing\":true");
-    if (m->snapshots > 0) add_snapshots(line, sizeof line - 2, m->snapshot, m->snapshots);
-    strcat(line, "}");
-    return append(metrics, line, error);
+    const char *buckets = m->buckets ? m->buckets : "[]", *samples = m->samples ? m->samples : "[]";
+    size_t size = 512 + strlen(buckets) + strlen(samples) + 24 * (size_t)m->snapshots;
+    char *line = memory_alloc(size, 1, "line of metrics.jsonl"), *end = line, n[7][32];
+    end += sprintf(end,
+                   "{\"kind\":\"%s\",\"update\":%" PRId64 ",\"epoch\":%d,\"loss\":%s,\"nll\":%s,\"ppl\":%s,"
+                   "\"bleu\":%s,\"chrf\":%s,\"exact_match\":%s,\"best\":%s,\"seconds\":%s",
+                   m->snapshots > 0 ? "average" : "valid", m->update, m->epoch, number(n[0], m->loss),
+                   number(n[1], m->nll), number(n[2], exp(m->nll)), number(n[3], m->bleu), number(n[4], m->chrf),
+                   number(n[5], m->exact_match), m->best ? "true" : "false", number(n[6], m->seconds));
+    if (m->closing) end += sprintf(end, ",\"closing\":true");
+    if (m->snapshots > 0) end = add_snapshots(end, m->snapshot, m->snapshots);
+    sprintf(end, ",\"buckets\":%s,\"samples\":%s}", buckets, samples);
+    bool good = append(metrics, line, error);
+    memory_free(line);
+    return good;
 }
 
 bool metrics_append_norms(Metrics *metrics, int64_t update, int epoch, const Norms *n, Error *error) {

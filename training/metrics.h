@@ -2,7 +2,7 @@
  *
  * kind "train" and "valid" carry the same two losses: `loss` is the objective (with label smoothing), `nll` is without,
  * both per target token in nats; ppl = exp(nll). A value that is not finite is null. "average" is a "valid" of averaged
- * weights, with the updates of the "snapshots" that were averaged.
+ * weights, with the updates of the "snapshots" that were averaged. Every line begins with its kind and update.
  *
  * Going on after update n, or starting over (n = 0), appends {"kind":"resume","update":n}; readers drop what it
  * supersedes: earlier lines of later updates, and earlier lines with "closing": true, which a training writes when it
@@ -34,8 +34,9 @@ typedef struct ValidMetrics {
     double loss, nll, seconds;
     double bleu, chrf, exact_match; /* percent */
     bool best;
-    bool closing;            /* at the end of training, off the schedule */
-    const int64_t *snapshot; /* [snapshots] their updates, where the weights are an average */
+    const char *buckets, *samples; /* JSON (training/valid_details.h); NULL: none */
+    bool closing;                  /* at the end of training, off the schedule */
+    const int64_t *snapshot;       /* [snapshots] their updates, where the weights are an average */
     int snapshots;
 } ValidMetrics;
 

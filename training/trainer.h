@@ -74,6 +74,7 @@ typedef struct Trainer {
     EventFile events; /* for TensorBoard */
     TrainState state;
     ModelOrigin origin; /* of model.safetensors */
+    bool report_named;  /* has it been said where the report is? */
     /* What the last state on disk says, for the pruning of snapshots. */
     SnapshotList saved_snapshots;
     int64_t saved_update;
@@ -169,6 +170,10 @@ bool trainer_save(Trainer *t, Error *error);
 /* The same without the model. */
 bool trainer_save_state(Trainer *t, Error *error);
 bool trainer_resume(Trainer *t, Error *error);
+
+/* Writes report.html (training/report.h), and says where it is, the first time and at the end (`last`). It is only a view:
+ * a failure is said, and training goes on. */
+void trainer_report(Trainer *t, const char *status, bool last);
 
 bool trainer_has_model(const Trainer *t); /* or one is owed */
 

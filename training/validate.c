@@ -6,11 +6,18 @@
 #include "base/progress.h"
 #include "scores/metric.h"
 #include "training/messages.h"
+#include "training/valid_details.h"
 
-enum { SAMPLES = 3 };
+enum { SHOWN_SAMPLES = 3 }; /* at most, in the log */
 
-/* Pieces in the order of the corpus; losses are added in that order. */
-static LossSums valid_loss(Trainer *t) {
+/* nll of each pair of a piece, summed over its target tokens. */
+static void add_rows(double *nll, const real *row_nll, const Packed *target) {
+    for (int i = 0; i < target->sentences; i++)
+        for (int n = target->offset[i]; n < target->offset[i + 1]; n++) nll[i] += (double)row_nll[n];
+}
+
+/* Pieces in the order of the corpus; losses are added in that order. nll [pairs] starts at zero. */
+static LossSums valid_loss(double *nll, Trainer *t) {
     const Corpus *c = &t->valid;
     int pieces = 0, *first = memory_alloc((size_t)c->pairs + 1, sizeof *first, "validation pieces");
     for (int pair = 0, rows = 0; pair < c->pairs; pair++) {
@@ -30,8 +37,10 @@ static LossSums valid_loss(Trainer *t) {
         int count = first[i + 1] - first[i], *pairs = arena_array(arena, int, "pairs", count);
         for (int j = 0; j < count; j++) pairs[j] = first[i] + j;
         Batch batch = corpus_batch(c, pairs, count, arena);
-        sums[i] = transformer_loss(NULL, &batch, &t->served_model, &t->positions, t->config.train.label_smoothing, NULL,
-                                   arena);
+        real *row_nll = arena_reals(arena, "nll of rows", packed_rows(&batch.target), 1);
+        sums[i] = transformer_loss(row_nll, &batch, &t->served_model, &t->positions, t->config.train.label_smoothing,
+                                   NULL, arena);
+        add_rows(nll + first[i], row_nll, &batch.target);
         arena_release(arena, mark);
         progress_add(&progress, 1);
     }
@@ -64,8 +73,19 @@ void trainer_print_signatures(Trainer *t) {
              metric_signature(chrf, (Metric[]){metric_chrf(0)}, &(Setting){.references = 1}));
 }
 
-/* BLEU, chrF2 and exact matches of the greedy translations of all validation lines, as plain text. */
-static void translate_and_score(ValidMetrics *m, Trainer *t) {
+/* Some of the samples that are kept, spread over them. */
+static void show_samples(Trainer *t, const Translation *out, int lines) {
+    int samples = t->config.valid.samples < lines ? t->config.valid.samples : lines;
+    int shown = samples < SHOWN_SAMPLES ? samples : SHOWN_SAMPLES;
+    for (int i = 0; i < shown; i++) {
+        int line = valid_sample_line(i * samples / shown, samples, lines);
+        show_sample(t, out[line].text, line);
+    }
+}
+
+/* BLEU, chrF2 and exact matches of the greedy translations of all validation lines, as plain text. The samples, as JSON,
+ * are from memory_alloc. */
+static char *translate_and_score(ValidMetrics *m, Trainer *t) {
     const Metric bleu = metric_bleu(), chrf = metric_chrf(0), exact = {.kind = METRIC_EXACT_MATCH};
     const Lines *source = &t->valid_text.source, *target = &t->valid_text.target;
     int count = (int)source->count;
@@ -80,11 +100,13 @@ static void translate_and_score(ValidMetrics *m, Trainer *t) {
     m->bleu = score(&bleu, line, target->line, count);
     m->chrf = score(&chrf, line, target->line, count);
     m->exact_match = score(&exact, line, target->line, count);
-    for (int i = 0; i < SAMPLES && i < count; i++) show_sample(t, out[i * count / SAMPLES].text, i * count / SAMPLES);
+    show_samples(t, out, count);
+    char *samples = valid_samples(&t->valid_text, out, t->config.valid.samples);
     for (int i = 0; i < count; i++) memory_free(out[i].text);
     translator_free(&translator);
     memory_free(line);
     memory_free(out);
+    return samples;
 }
 
 /* The value that decides which weights are best. */
@@ -133,15 +155,23 @@ static bool keep_weights(Trainer *t, const ValidMetrics *m, Error *error) {
 
 bool trainer_validate(Trainer *t, ValidMetrics m, Error *error) {
     double start = clock_seconds();
-    LossSums loss = valid_loss(t);
+    double *nll = memory_alloc((size_t)t->valid.pairs, sizeof *nll, "validation losses");
+    LossSums loss = valid_loss(nll, t);
     m.update = t->state.update;
     m.epoch = trainer_epoch(t);
     m.loss = loss.objective / (double)loss.tokens;
     m.nll = loss.nll / (double)loss.tokens;
-    translate_and_score(&m, t);
+    char *buckets = valid_buckets(&t->valid, nll), *samples = translate_and_score(&m, t);
+    m.buckets = buckets;
+    m.samples = samples;
     m.seconds = clock_seconds() - start;
     t->state.seconds += m.seconds;
     if (!m.closing) t->state.validated = m.update;
     judge(t, &m);
-    return messages_valid(t, &m, error) && keep_weights(t, &m, error);
+    bool good = messages_valid(t, &m, error);
+    memory_free(nll);
+    memory_free(buckets);
+    memory_free(samples);
+    if (good) trainer_report(t, "training; reload to see more", false);
+    return good && keep_weights(t, &m, error);
 }
