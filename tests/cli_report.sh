@@ -36,6 +36,15 @@ awk '{
 } END { exit bad }' "$work/valid.jsonl" || fail "the losses by length do not add up to nll"
 [ "$(head -n 1 "$work/valid.jsonl" | grep -o '"hypothesis":' | wc -l)" -eq 21 ] || fail "21 samples were asked for"
 
+# Each pair's loss is its own, however the pairs are cut into pieces.
+for rows in 20 100000; do
+    small_config "$work/rows$rows" >"$work/rows.ini"
+    expect 0 '^finished' "$train" "$work/rows.ini" --set train.updates=1 --set train.lr=1e-12 --set train.piece_rows=$rows
+    grep -o '"buckets":[^]]*' "$work/rows$rows/metrics.jsonl" | grep -o '"nll":[^}]*' | cut -d: -f2 >"$work/rows$rows.nll"
+done
+paste "$work/rows20.nll" "$work/rows100000.nll" | awk '($1 - $2) ^ 2 > 1e-8 { bad = 1 } END { exit bad || NR < 2 }' ||
+    fail "pieces change the losses by length"
+
 # The same whatever the threads; none where none are wanted.
 small_config "$work/one" >"$work/one.ini"
 expect 0 '^finished' "$train" "$work/one.ini" --threads 1 --set valid.samples=21
