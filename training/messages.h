@@ -24,7 +24,4 @@ bool messages_valid(Trainer *t, const ValidMetrics *m, Error *error);
  * train was called: translate lies beside it. */
 void messages_end(Trainer *t, TrainEnd end, const char *program);
 
-/* text as one word of a shell's command line, quoted where need be; from memory_alloc. */
-char *messages_shell_word(const char *text);
-
 #endif
