@@ -9,7 +9,7 @@ valid_line="^$time \[valid\] epoch [0-9]+  update [0-9]+  loss $number  nll $num
 said() { grep -qE "$1" "$work/out" || fail "no line with '$1' in: $2"; }
 
 # A run that stalls: a learning rate of next to nothing moves no exact match.
-small_config "$work/a run" >"$work/run.ini"
+small_config "$work/it's a run" >"$work/run.ini"
 expect 0 'no better validation within' "$train" "$work/run.ini" --set train.updates=100 --set train.lr=1e-12 \
     --set valid.every=2 --set valid.metric=exact_match --set valid.patience=2 --set train.clip_norm=0.01 \
     --set output.log_norms=4 --set output.tensorboard=yes
@@ -19,8 +19,8 @@ said "${valid_line}new best\$" "the first validation"
 said "${valid_line}stalled 1 of 2 \(best exact match 0.0, update 2\)\$" "the second"
 said "${valid_line}stalled 2 of 2 " "the third"
 said "finished +no better validation within \[valid\] patience: update 6, $span of training, peak memory [0-9]+ MB, 20" "the summary"
-said "model +$work/a run/model.safetensors: the best, of update 2; exact match 0.0, ppl [0-9.]+\$" "the summary"
-cmp -s "$work/first" "$work/a run/train.log" || fail "train.log is not what was printed"
+said "model +$work/it's a run/model.safetensors: the best, of update 2; exact match 0.0, ppl [0-9.]+\$" "the summary"
+cmp -s "$work/first" "$work/it's a run/train.log" || fail "train.log is not what was printed"
 
 # The summary's command runs as it stands, from where train ran.
 command=$(sed -n 's/^translate .* input: //p' "$work/out")
@@ -31,13 +31,13 @@ echo 'The cow sleeps.' | sh -c "$command" >"$work/translation" 2>"$work/err" || 
 expect 0 'all updates done' "$train" "$work/run.ini" --set train.updates=14 --set train.lr=1e-12 --set valid.every=2 \
     --set valid.metric=exact_match --set train.clip_norm=0.01 --set output.log_norms=4 --set output.tensorboard=yes
 said "${valid_line}stalled 3 times \(best" "without patience"
-[ "$(find "$work/a run/tensorboard" -name 'events.out.tfevents.*' | wc -l)" -eq 2 ] || fail "not an event file for each start"
+[ "$(find "$work/it's a run/tensorboard" -name 'events.out.tfevents.*' | wc -l)" -eq 2 ] || fail "not an event file for each start"
 for tag in train/loss train/nll train/lr train/grad_norm train/tokens_per_s valid/loss valid/nll valid/bleu valid/chrf valid/exact_match; do
-    [ "$(grep -l "$tag" "$work/a run/tensorboard"/* | wc -l)" -eq 2 ] || fail "no $tag for TensorBoard"
+    [ "$(grep -l "$tag" "$work/it's a run/tensorboard"/* | wc -l)" -eq 2 ] || fail "no $tag for TensorBoard"
 done
 
 # The groups' gradients are those before clipping and make up the gradient's norm; weights move in every group.
-grep -E '"update":(4|8|12),' "$work/a run/metrics.jsonl" | awk -F'"gradient":' '
+grep -E '"update":(4|8|12),' "$work/it's a run/metrics.jsonl" | awk -F'"gradient":' '
     /"kind":"train"/ { split($0, part, "\"grad_norm\":"); norm = part[2] + 0 }
     /"kind":"norms"/ {
         sum = 0

@@ -146,7 +146,7 @@ static void test_line(void **state) {
     Error error;
     n.groups = 2;
     n.gradient[0] = 0.5, n.weight[0] = 2, n.update[0] = 0.25;
-    n.gradient[1] = NAN, n.weight[1] = 0, n.update[1] = 1;
+    n.gradient[1] = (double)NAN, n.weight[1] = 0, n.update[1] = 1;
     scratch_create();
     Metrics metrics;
     metrics_open(&metrics, scratch_path("m"));

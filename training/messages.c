@@ -132,7 +132,8 @@ bool messages_valid(Trainer *t, const ValidMetrics *m, Error *error) {
 
 /* ---- the end ---- */
 
-char *messages_shell_word(const char *text) {
+/* text as one word of a shell's command line, quoted where need be; from memory_alloc. */
+static char *shell_word(const char *text) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+,:@%";
     size_t length = strlen(text);
     if (length > 0 && strspn(text, plain) == length) return memory_text(text, length);
@@ -153,8 +154,8 @@ static void say_how_to_translate(Trainer *t, const char *program) {
     size_t folder = slash != NULL ? (size_t)(slash + 1 - program) : 0;
     char *path = memory_alloc(folder + sizeof "translate", 1, "path");
     snprintf(path, folder + sizeof "translate", "%.*stranslate", (int)folder, program);
-    char *command = messages_shell_word(path), *run = messages_shell_word(t->run.path);
-    log_line(&t->log, "translate  lines of standard input: %s %s%s", command, run[0] == '-' ? "./" : "", run);
+    char *command = shell_word(path), *run = shell_word(t->run.path);
+    log_line(&t->log, "translate  lines of standard input: %s %s%s", command, t->run.path[0] == '-' ? "./" : "", run);
     memory_free(run);
     memory_free(command);
     memory_free(path);

@@ -27,7 +27,4 @@ void messages_end(Trainer *t, TrainEnd end, const char *program);
 /* The other end: the error, which is said even where all else is quiet. */
 void messages_failed(Trainer *t, const Error *error);
 
-/* text as one word of a shell's command line, quoted where need be; from memory_alloc. */
-char *messages_shell_word(const char *text);
-
 #endif

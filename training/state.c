@@ -1,4 +1,5 @@
 /* Saving and resuming: what trainer.h's TrainState and the tensors need to go on bit for bit. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ typedef struct Fields {
 /* Saving: appends the text. Loading: the saved text, or "" after an error. */
 static const char *field(Fields *f, const char *key, const char *text) {
     if (!f->loading) {
+        assert(f->count < MOST_FIELDS);
         char *slot = f->text[f->count];
         snprintf(slot, FIELD_BYTES, "%s", text);
         f->pair[f->count++] = (SafetensorsPair){key, slot};
