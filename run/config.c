@@ -75,6 +75,8 @@ static const ConfigKey keys[] = {
     RATE(model, residual_dropout, "auto", FIXED, "rate on residual branches; auto: dropout"),
     RATE(model, attention_dropout, "0", FIXED, "rate on attention weights"),
     RATE(model, activation_dropout, "0", FIXED, "rate inside the feed-forward layers"),
+    RATE(model, source_word_dropout, "0", FIXED, "rate at which whole source tokens lose their embedding"),
+    RATE(model, target_word_dropout, "0", FIXED, "the same of the target tokens that the decoder reads"),
 
     INT(train, batch_tokens, "4096", 1, 1e9, FIXED, "target tokens of a batch; an update has `accumulate` batches"),
     INT(train, epochs, "0", 0, 1e9, MAY_CHANGE, "stop after so many passes over the corpus; 0: no limit"),

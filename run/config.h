@@ -71,6 +71,7 @@ typedef struct ConfigModel {
     ConfigTie tie_embeddings;
     double qkv_gain;
     double dropout, embedding_dropout, residual_dropout, attention_dropout, activation_dropout;
+    double source_word_dropout, target_word_dropout;
 } ConfigModel;
 
 typedef struct ConfigTrain {

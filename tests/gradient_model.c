@@ -85,7 +85,7 @@ static void test_kinds_of_model(void **state) {
     for (int kind = 0; kind < 12; kind++) {
         int norm = kind & 1, activation = kind >> 1 & 1, tie = kind >> 2;
         ModelConfig config = small_config((NormPlace)norm, (Activation)activation, (TieEmbeddings)tie);
-        config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25};
+        config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25, 0.3, 0.35};
         Batch batch = small_batch(&config, 3, source, target, 1);
         char name[64];
         snprintf(name, sizeof name, "model, %s, %s, ties %s", NORM[norm], ACTIVATION[activation], TIE[tie]);
@@ -118,7 +118,7 @@ static void test_several_loss_chunks(void **state) {
     assert_true(rows > LOSS_CHUNK_ROWS);
     const DropoutDraw draw = {.seed = 4, .update = 1};
     ModelConfig config = small_config(NORM_POST, ACTIVATION_RELU, TIE_NONE);
-    config.dropout = (DropoutRates){0.1, 0.1, 0.1, 0.1};
+    config.dropout = (DropoutRates){0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
     Batch batch = small_batch(&config, SENTENCES, source, target, 3);
     check_model("model, several chunks of the loss", &config, &batch, 0.1, &draw, 200);
     small_batch_free(&batch);
