@@ -86,6 +86,7 @@ static const ConfigKey keys[] = {
     CHOICE(train, schedule, "inverse_sqrt", "inverse_sqrt|linear|constant", FIXED, "course of the rate after warmup; linear: down to nothing at [train] updates"),
     INT(train, warmup, "4000", 0, 1e9, FIXED, "updates in which the rate rises from 0"),
     RATE(train, label_smoothing, "0.1", FIXED, "share of the target spread over all classes"),
+    REAL(train, rdrop, "0", 0, 1000, FIXED, "R-Drop: alpha, as in its paper (5 there), of the divergence of two passes; 0: one pass"),
     REAL(train, clip_norm, "1", 0, 1e9, FIXED, "largest norm of the gradient; 0: any"),
     RATE(train, adam_beta1, "0.9", FIXED, "decay of Adam's first moment"),
     RATE(train, adam_beta2, "0.98", FIXED, "decay of Adam's second moment"),

@@ -81,7 +81,7 @@ typedef struct ConfigTrain {
     double lr;
     ConfigSchedule schedule;
     int warmup; /* updates */
-    double label_smoothing, clip_norm;
+    double label_smoothing, rdrop, clip_norm;
     double adam_beta1, adam_beta2, adam_eps;
     int accumulate;
     uint64_t seed;

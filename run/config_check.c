@@ -128,6 +128,18 @@ static void set_piece_rows(Config *config) {
     if (config->train.piece_rows == 0) config->train.piece_rows = width < 512 ? 512 : 320;
 }
 
+/* Without dropout the two passes are one and the same. The rates are no longer auto. */
+static void check_rdrop(const Config *c, const ConfigSources *s) {
+    const ConfigModel *m = &c->model;
+    bool drops = m->embedding_dropout > 0 || m->residual_dropout > 0 || m->attention_dropout > 0 ||
+                 m->activation_dropout > 0 || m->source_word_dropout > 0 || m->target_word_dropout > 0;
+    if (c->train.rdrop > 0 && !drops)
+        clash(s, "train.rdrop model.dropout",
+              "rdrop = %g compares two passes with different dropout, but all rates are 0; give [model] dropout, or "
+              "rdrop = 0",
+              c->train.rdrop);
+}
+
 void config_check(Config *config, const ConfigSources *sources) {
     ConfigModel *m = &config->model;
     const ConfigTrain *t = &config->train;
@@ -153,4 +165,5 @@ void config_check(Config *config, const ConfigSources *sources) {
               "warmup");
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
+    check_rdrop(config, sources);
 }

@@ -82,6 +82,7 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     transformer_positions_init(&t->positions, &m);
     param_init(t->slab, &t->table, c->seed);
     lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
+    t->lanes.rdrop = c->rdrop;
     adam_init(&t->adam, t->table.total, c->adam_beta1, c->adam_beta2, c->adam_eps);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
     arena_init(&t->update, "ids of an update (lower [train] batch_tokens)");
