@@ -97,6 +97,7 @@ static const ConfigKey keys[] = {
     INT(train, lanes, "auto", 1, 4096, FIXED, "gradient sums; same lanes, same bits; auto: threads"),
     INT(train, piece_rows, "auto", 1, 1000000, FIXED,
         "target tokens that go through the model together; auto: 512, for widths of 512 and more 320"),
+    PATH(train, init_from, "", FIXED, "a run whose tokenizer and weights a new run starts from; empty: from nothing"),
     INT(train, max_bad_updates, "10", 1, 1e9, FIXED, "stop after so many updates in a row that are not finite"),
 
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),

@@ -86,6 +86,7 @@ typedef struct ConfigTrain {
     int accumulate;
     uint64_t seed;
     int threads, lanes; /* 0 = auto */
+    char *init_from;    /* directory of a run, or "" */
     int piece_rows, max_bad_updates;
 } ConfigTrain;
 

@@ -56,8 +56,9 @@ typedef struct RunDirectory {
 bool run_directory_open(RunDirectory *run, const char *path, bool fresh, Error *error);
 void run_directory_close(RunDirectory *run);
 
-/* Is there something to resume from? */
+/* Is there something to resume from? The second asks of a directory that is not open and need not exist. */
 bool run_directory_has_state(const RunDirectory *run);
+bool run_directory_would_resume(const char *path);
 
 /* Saves a state and keeps the one before. Whatever fails, at least one complete state remains. */
 bool run_directory_save_state(const RunDirectory *run, const SafetensorsTensor *tensor, int tensors,
