@@ -6,9 +6,9 @@
 
 RDropActs rdrop_acts(int rows, int V, Arena *arena) {
     RDropActs a;
-    for (int pass = 0; pass < 2; pass++) {
-        a.z[pass] = arena_reals(arena, "logits", rows, V);
-        a.row[pass] = arena_array(arena, RDropRow, "softmax sums", rows);
+    for (int i = 0; i < 2; i++) {
+        a.z[i] = arena_reals(arena, "logits", rows, V);
+        a.row[i] = arena_array(arena, RDropRow, "softmax sums", rows);
     }
     return a;
 }
@@ -38,30 +38,27 @@ void rdrop_forward(LossSums *sums, RDropActs *a, const real *const h[2], const i
                    double smoothing, double alpha, int C) {
     int V = output->out;
     part_begin(PART_LOSS);
-    for (int pass = 0; pass < 2; pass++)
-        for (int n = 0; n < C; n++) a->row[pass][n] = (RDropRow){.loss.max = -(real)INFINITY};
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < C; n++) a->row[i][n] = (RDropRow){.loss.max = -(real)INFINITY};
     for (int first = 0; first < V; first += LOSS_BLOCK) {
         Linear block = loss_block(output, first);
         real *z[2] = {a->z[0] + (size_t)first * C, a->z[1] + (size_t)first * C};
-        for (int pass = 0; pass < 2; pass++)
-            matmul_nt(z[pass], h[pass], block.W, C, block.out, block.in); /* 1 z = h W' */
-        for (int pass = 0; pass < 2;
-             pass++) { /* 2  max and sum of exp(z - max),  3  sum of exp(z - max) (z - other z) */
+        for (int i = 0; i < 2; i++) matmul_nt(z[i], h[i], block.W, C, block.out, block.in); /* 1  z = h W' */
+        for (int i = 0; i < 2; i++) { /* 2  max, sum of exp(z - max),  3  sum of exp(z - max) (z - other z) */
             for (int n = 0; n < C; n++) {
-                const real *z_n = z[pass] + (size_t)n * block.out, *other_n = z[1 - pass] + (size_t)n * block.out;
-                RDropRow *row = &a->row[pass][n];
+                const real *z_n = z[i] + (size_t)n * block.out, *other_n = z[1 - i] + (size_t)n * block.out;
+                RDropRow *row = &a->row[i][n];
                 if (loss_block_has(targets[n], first, &block)) row->loss.z_target = z_n[targets[n] - first];
                 add_block(row, z_n, other_n, block.out, smoothing > 0);
             }
         }
     }
-    for (int n = 0; n < C;
-         n++) { /* 4  KL(p1||p2) + KL(p2||p1) = E_p1[z1 - z2] + E_p2[z2 - z1], and the losses of both passes */
-        RowLoss one = loss_of_row(&a->row[0][n].loss, smoothing, V),
-                two = loss_of_row(&a->row[1][n].loss, smoothing, V);
-        double kl_sum = mean_gap(&a->row[0][n]) + mean_gap(&a->row[1][n]);
-        sums->nll += (one.nll + two.nll) / 2;
-        sums->objective += (one.objective + two.objective) / 2 + alpha / 4 * kl_sum;
+    for (int n = 0; n < C; n++) { /* 4  KL(p1||p2) + KL(p2||p1) = E_p1[z1 - z2] + E_p2[z2 - z1] */
+        for (int i = 0; i < 2; i++) {
+            RowLoss loss = loss_of_row(&a->row[i][n].loss, smoothing, V);
+            sums->nll += loss.nll / 2;
+            sums->objective += loss.objective / 2 + alpha / 4 * mean_gap(&a->row[i][n]);
+        }
     }
     sums->tokens += C;
     part_end();
@@ -82,9 +79,9 @@ static void row_gradients(real *z1, real *z2, const RDropRow *one, const RDropRo
 }
 
 /* Forward     l = (l1 + l2) / 2 + alpha/4 J,  J = KL(p1||p2) + KL(p2||p1)
- *             J = sum_v (p1_v - p2_v) (log p1_v - log p2_v) = sum_v (p1_v - p2_v) (z1_v - z2_v) = E_p1[z1 - z2] + E_p2[z2 - z1]:
- *             log p1_v - log p2_v is z1_v - z2_v and a constant, and a constant times sum_v (p1_v - p2_v) is zero. So J
- *             needs no logarithm of small probabilities, and is 0 where z1 = z2.
+ *             J = sum_v (p1_v - p2_v) (log p1_v - log p2_v) = sum_v (p1_v - p2_v) (z1_v - z2_v)
+ *               = E_p1[z1 - z2] + E_p2[z2 - z1]:   log p1_v - log p2_v is z1_v - z2_v and a constant, which times
+ *             sum_v (p1_v - p2_v) is zero. So J needs no logarithm of a small probability, and is 0 where z1 = z2.
  * Given       dl = scale for every row.   Wanted  dz1 and dz2, then dh1, dh2 and dW.
  * Derivation  With g = z1 - z2, z1_v enters E_p1[g] through p1, as in any softmax, and both means through g:
  *             dJ/dz1_v = p1_v (g_v - E_p1[g]) + (p1_v - p2_v).   J is symmetric: dJ/dz2 is the same with 1 and 2, and so
@@ -95,19 +92,19 @@ void rdrop_backward(real *const dh[2], Linear *doutput, RDropActs *a, const real
                     const Linear *output, double smoothing, double alpha, double scale, int C) {
     int V = output->out, D = output->in;
     part_begin(PART_LOSS);
-    for (int pass = 0; pass < 2; pass++) vec_fill(dh[pass], 0, C * D);
+    for (int i = 0; i < 2; i++) vec_fill(dh[i], 0, C * D);
     for (int first = 0; first < V; first += LOSS_BLOCK) {
         Linear block = loss_block(output, first), dblock = loss_block(doutput, first);
         real *dz[2] = {a->z[0] + (size_t)first * C, a->z[1] + (size_t)first * C};
         for (int n = 0; n < C; n++) { /* 4, 3, 2 */
             real *dz_n[2] = {dz[0] + (size_t)n * block.out, dz[1] + (size_t)n * block.out};
             row_gradients(dz_n[0], dz_n[1], &a->row[0][n], &a->row[1][n], block.out, smoothing / V, alpha, scale);
-            for (int pass = 0; pass < 2 && loss_block_has(targets[n], first, &block); pass++)
-                dz_n[pass][targets[n] - first] -= (real)(scale / 2 * (1 - smoothing));
+            for (int i = 0; i < 2 && loss_block_has(targets[n], first, &block); i++)
+                dz_n[i][targets[n] - first] -= (real)(scale / 2 * (1 - smoothing));
         }
-        for (int pass = 0; pass < 2; pass++) {
-            matmul_tn_add(dblock.W, dz[pass], h[pass], block.out, D, C); /* 1  dW += dz' h */
-            matmul_nn_add(dh[pass], dz[pass], block.W, C, D, block.out); /* 1  dh += dz W  */
+        for (int i = 0; i < 2; i++) {
+            matmul_tn_add(dblock.W, dz[i], h[i], block.out, D, C); /* 1  dW += dz' h */
+            matmul_nn_add(dh[i], dz[i], block.W, C, D, block.out); /* 1  dh += dz W  */
         }
     }
     part_end();

@@ -39,6 +39,10 @@ none="--set model.dropout=1e-10 --set tokenizer.dropout=0.3 --set train.updates=
 train one_pass $none
 train two_passes $none --set train.rdrop=5
 near "$(values one_pass train loss)" "$(values two_passes train loss)" || fail "R-Drop: other pieces in the second pass"
+for side in source target; do
+    train $side.words $none --set model.${side}_word_dropout=0.5
+    near "$(values one_pass train loss)" "$(values $side.words train loss)" && fail "$side words are not dropped"
+done
 train divergence --set train.updates=4 --set train.rdrop=5
 train mean --set train.updates=4 --set train.rdrop=1e-9
 awk -v with="$(values divergence train loss)" -v without="$(values mean train loss)" 'BEGIN { exit !(with > without + 0.01) }' ||
