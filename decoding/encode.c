@@ -55,7 +55,7 @@ void encode(real *memory, const StepModel *m, const int *ids, const Packed *rows
     const Encoder *e = &m->p->encoder;
     int N = packed_rows(rows), D = e->embedding.width;
     real *x = e->has_norm ? arena_reals(scratch, "encoder layer output", N, D) : memory;
-    embedding_forward(x, ids, rows, 0, &e->embedding, &m->positions->source);
+    embedding_forward(x, ids, rows, 0, &e->embedding, &m->positions->source, NULL);
     for (int l = 0; l < e->layers; l++) encode_layer(x, &e->layer[l], &m->encoder[l], rows, scratch);
     if (e->has_norm) layer_norm_forward(memory, NULL, x, &e->norm, N, NULL);
     arena_release(scratch, mark);

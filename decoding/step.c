@@ -75,7 +75,7 @@ void step_forward(real *logits, StepCache *cache, const StepModel *m, const Step
     for (int r = 0; r < N; r++) {
         int offset[2] = {0, 1};
         embedding_forward(x + (size_t)r * D, &rows->token[r].id, &(Packed){1, offset}, paths.keys[r] - 1, &d->embedding,
-                          &m->positions->target);
+                          &m->positions->target, NULL);
     }
     for (int l = 0; l < d->layers; l++) layer_step(x, m, l, cache, rows, &paths, arena);
     real *hidden = x;

@@ -14,6 +14,7 @@ typedef enum TieEmbeddings {
 
 typedef struct DropoutRates {
     double embedding, residual, attention, activation; /* each in [0, 1) */
+    double source_word, target_word;                   /* of whole rows of an embedding */
 } DropoutRates;
 
 typedef struct ModelConfig {

@@ -26,15 +26,15 @@ static AttentionSpans cross_spans(const Packed *rows, const Packed *source_rows,
 void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const Packed *rows, const Packed *source_rows,
                      const Decoder *p, const Positions *positions, Dropout drop, Arena *acts) {
     int N = packed_rows(rows), M = packed_rows(source_rows), D = p->embedding.width;
-    DropoutSite site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
+    DropoutSite words = dropout_site(&drop, 0, DROPOUT_TARGET_WORD), site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
     a->drop = drop;
     a->spans = (DecoderSpans){self_spans(rows, true, acts), cross_spans(rows, source_rows, acts)};
     a->layer = arena_array(acts, DecoderLayerActs, "layers", p->layers);
 
     real *x = arena_reals(acts, "decoder embedding", N, D);
-    embedding_forward(x, ids, rows, 0, &p->embedding, positions); /* 1 */
-    dropout_forward(x, x, N, D, &site);                           /* 2 */
-    for (int l = 0; l < p->layers; l++) {                         /* 3 */
+    embedding_forward(x, ids, rows, 0, &p->embedding, positions, &words); /* 1 */
+    dropout_forward(x, x, N, D, &site);                                   /* 2 */
+    for (int l = 0; l < p->layers; l++) {                                 /* 3 */
         real *y = arena_reals(acts, "decoder layer output", N, D);
         decoder_layer_forward(y, &a->layer[l], x, memory, &p->layer[l], N, M, &a->spans, &a->drop, l, acts);
         x = y;
@@ -53,12 +53,13 @@ void decoder_forward(DecoderActs *a, const int *ids, const real *memory, const P
 void decoder_backward(Decoder *dp, real *dmemory, real *dhidden, const int *ids, const Packed *rows,
                       const Packed *source_rows, const DecoderActs *a, const Decoder *p, Arena *scratch) {
     int N = packed_rows(rows), M = packed_rows(source_rows), D = p->embedding.width;
-    DropoutSite site = dropout_site(&a->drop, 0, DROPOUT_EMBEDDING);
+    DropoutSite words = dropout_site(&a->drop, 0, DROPOUT_TARGET_WORD),
+                site = dropout_site(&a->drop, 0, DROPOUT_EMBEDDING);
     real *dx = dhidden;
     if (p->has_norm) layer_norm_backward(dx, &dp->norm, dx, &a->norm, &p->norm, N); /* 4 */
     for (int l = p->layers - 1; l >= 0; l--)                                        /* 3 */
         decoder_layer_backward(dx, dmemory, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, M, &a->spans, &a->drop, l,
                                scratch);
-    dropout_backward(dx, dx, N, D, &site);          /* 2 */
-    embedding_backward(&dp->embedding, dx, ids, N); /* 1 */
+    dropout_backward(dx, dx, N, D, &site);                  /* 2 */
+    embedding_backward(&dp->embedding, dx, ids, N, &words); /* 1 */
 }

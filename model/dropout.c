@@ -31,6 +31,10 @@ static double rate_of(const DropoutRates *rates, DropoutPlace place) {
     case DROPOUT_CROSS_RESIDUAL:
     case DROPOUT_FFN_RESIDUAL:
         return rates->residual;
+    case DROPOUT_SOURCE_WORD:
+        return rates->source_word;
+    case DROPOUT_TARGET_WORD:
+        return rates->target_word;
     }
     return 0;
 }
@@ -81,6 +85,11 @@ void dropout_forward(real *y, const real *x, int N, int F, const DropoutSite *si
  * Saved       nothing: the mask is drawn again. */
 void dropout_backward(real *dx, const real *dy, int N, int F, const DropoutSite *site) {
     dropout_forward(dx, dy, N, F, site);
+}
+
+real dropout_word(int row, const DropoutSite *site) {
+    if (!dropout_is_on(site)) return 1;
+    return (uint32_t)hash64(site->row_key[row] ^ site->place) >= site->threshold ? site->scale : 0;
 }
 
 void dropout_weights(real *y, const real *x, int keys, int query_row, int head, const DropoutSite *site) {

@@ -14,7 +14,7 @@
 #include "base/real.h"
 #include "model/config.h"
 
-/* Places in a layer; an embedding's is DROPOUT_EMBEDDING of layer 0. */
+/* Places in a layer; an embedding's and its words' are of layer 0. */
 typedef enum DropoutPlace {
     DROPOUT_EMBEDDING,
     DROPOUT_SELF_WEIGHTS,
@@ -22,7 +22,9 @@ typedef enum DropoutPlace {
     DROPOUT_CROSS_WEIGHTS,
     DROPOUT_CROSS_RESIDUAL,
     DROPOUT_FFN_INNER,
-    DROPOUT_FFN_RESIDUAL
+    DROPOUT_FFN_RESIDUAL,
+    DROPOUT_SOURCE_WORD,
+    DROPOUT_TARGET_WORD
 } DropoutPlace;
 
 /* What draws the masks of one piece. NULL where a whole pass goes without dropout. */
@@ -63,6 +65,9 @@ static inline int dropout_is_on(const DropoutSite *site) { return site->row_key 
 /* y_nf = x_nf / keep where kept, else 0. y may be x. */
 void dropout_forward(real *y, const real *x, int N, int F, const DropoutSite *site);
 void dropout_backward(real *dx, const real *dy, int N, int F, const DropoutSite *site);
+
+/* A whole row at once: 0, or 1/keep; 1 where there is no dropout. */
+real dropout_word(int row, const DropoutSite *site);
 
 /* One row of attention weights of one head. y may be x. */
 void dropout_weights(real *y, const real *x, int keys, int query_row, int head, const DropoutSite *site);

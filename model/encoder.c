@@ -24,15 +24,15 @@ AttentionSpans self_spans(const Packed *rows, bool causal, Arena *arena) {
 void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const Encoder *p, const Positions *positions,
                      Dropout drop, Arena *acts) {
     int N = packed_rows(rows), D = p->embedding.width;
-    DropoutSite site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
+    DropoutSite words = dropout_site(&drop, 0, DROPOUT_SOURCE_WORD), site = dropout_site(&drop, 0, DROPOUT_EMBEDDING);
     a->drop = drop;
     a->spans = self_spans(rows, false, acts);
     a->layer = arena_array(acts, EncoderLayerActs, "layers", p->layers);
 
     real *x = arena_reals(acts, "encoder embedding", N, D);
-    embedding_forward(x, ids, rows, 0, &p->embedding, positions); /* 1 */
-    dropout_forward(x, x, N, D, &site);                           /* 2 */
-    for (int l = 0; l < p->layers; l++) {                         /* 3 */
+    embedding_forward(x, ids, rows, 0, &p->embedding, positions, &words); /* 1 */
+    dropout_forward(x, x, N, D, &site);                                   /* 2 */
+    for (int l = 0; l < p->layers; l++) {                                 /* 3 */
         real *y = arena_reals(acts, "encoder layer output", N, D);
         encoder_layer_forward(y, &a->layer[l], x, &p->layer[l], N, &a->spans, &a->drop, l, acts);
         x = y;
@@ -52,11 +52,12 @@ void encoder_forward(EncoderActs *a, const int *ids, const Packed *rows, const E
 void encoder_backward(Encoder *dp, real *dmemory, const int *ids, const Packed *rows, const EncoderActs *a,
                       const Encoder *p, Arena *scratch) {
     int N = packed_rows(rows), D = p->embedding.width;
-    DropoutSite site = dropout_site(&a->drop, 0, DROPOUT_EMBEDDING);
+    DropoutSite words = dropout_site(&a->drop, 0, DROPOUT_SOURCE_WORD),
+                site = dropout_site(&a->drop, 0, DROPOUT_EMBEDDING);
     real *dx = dmemory;
     if (p->has_norm) layer_norm_backward(dx, &dp->norm, dx, &a->norm, &p->norm, N); /* 4 */
     for (int l = p->layers - 1; l >= 0; l--)                                        /* 3 */
         encoder_layer_backward(dx, &dp->layer[l], dx, &a->layer[l], &p->layer[l], N, &a->spans, &a->drop, l, scratch);
-    dropout_backward(dx, dx, N, D, &site);          /* 2 */
-    embedding_backward(&dp->embedding, dx, ids, N); /* 1 */
+    dropout_backward(dx, dx, N, D, &site);                  /* 2 */
+    embedding_backward(&dp->embedding, dx, ids, N, &words); /* 1 */
 }

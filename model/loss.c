@@ -1,7 +1,6 @@
 #include "model/loss.h"
 
 #include <assert.h>
-#include <stdbool.h>
 
 #include "base/parts.h"
 #include "base/vec.h"
@@ -14,14 +13,16 @@ LossActs loss_acts(int rows, int V, Arena *arena) {
                       .row = arena_array(arena, LossRow, "softmax sums", rows)};
 }
 
-/* Classes first .. first+LOSS_BLOCK-1 of the output layer. */
-static Linear block_at(const Linear *output, int first) {
+Linear loss_block(const Linear *output, int first) {
     assert(output->b == NULL);
     int width = output->out - first < LOSS_BLOCK ? output->out - first : LOSS_BLOCK;
     return (Linear){.in = output->in, .out = width, .W = output->W + (size_t)first * output->in};
 }
 
-static bool is_in(int target, int first, const Linear *block) { return target >= first && target - first < block->out; }
+RowLoss loss_of_row(const LossRow *row, double smoothing, int V) {
+    double log_sum = (double)row->max + log((double)row->sum), nll = log_sum - (double)row->z_target;
+    return (RowLoss){(1 - smoothing) * nll + smoothing * (log_sum - row->z_sum / V), nll};
+}
 
 /* Steps 2 and 3 for one row of a block, whose logits are z. Returns what its exponentials are relative to. */
 static real add_block(LossRow *row, real *z, int width, bool with_sum) {
@@ -39,21 +40,20 @@ void loss_forward(LossSums *sums, real *row_nll, LossActs *a, const real *h, con
     part_begin(PART_LOSS);
     for (int n = 0; n < C; n++) a->row[n] = (LossRow){.max = -(real)INFINITY};
     for (int first = 0, b = 0; first < V; first += LOSS_BLOCK, b++) {
-        Linear block = block_at(output, first);
+        Linear block = loss_block(output, first);
         real *e = a->e + (size_t)first * C;
         matmul_nt(e, h, block.W, C, block.out, block.in); /* 1  z = h W' */
         for (int n = 0; n < C; n++) {                     /* 2  max = largest z so far,  3  e = exp(z - max) */
             real *z_n = e + (size_t)n * block.out;
-            if (is_in(targets[n], first, &block)) a->row[n].z_target = z_n[targets[n] - first];
+            if (loss_block_has(targets[n], first, &block)) a->row[n].z_target = z_n[targets[n] - first];
             a->max[b * C + n] = add_block(&a->row[n], z_n, block.out, smoothing > 0);
         }
     }
     for (int n = 0; n < C; n++) { /* 4  nll = -log p_t = log sum exp z - z_t; the mean over all classes likewise */
-        const LossRow *row = &a->row[n];
-        double log_sum = (double)row->max + log((double)row->sum), nll = log_sum - (double)row->z_target;
-        if (row_nll != NULL) row_nll[n] = (real)nll;
-        sums->nll += nll;
-        sums->objective += (1 - smoothing) * nll + smoothing * (log_sum - row->z_sum / V);
+        RowLoss loss = loss_of_row(&a->row[n], smoothing, V);
+        if (row_nll != NULL) row_nll[n] = (real)loss.nll;
+        sums->nll += loss.nll;
+        sums->objective += loss.objective;
     }
     sums->tokens += C;
     part_end();
@@ -73,14 +73,14 @@ void loss_backward(real *dh, Linear *doutput, LossActs *a, const real *h, const 
     part_begin(PART_LOSS);
     vec_fill(dh, 0, C * D);
     for (int first = 0, b = 0; first < V; first += LOSS_BLOCK, b++) {
-        Linear block = block_at(output, first), dblock = block_at(doutput, first);
+        Linear block = loss_block(output, first), dblock = loss_block(doutput, first);
         real *dz = a->e + (size_t)first * C;
         for (int n = 0; n < C; n++) { /* 4, 3, 2 */
             real *dz_n = dz + (size_t)n * block.out;
             real factor = (real)scale * real_exp(a->max[b * C + n] - a->row[n].max) / a->row[n].sum;
 #pragma omp simd
             for (int v = 0; v < block.out; v++) dz_n[v] = dz_n[v] * factor - uniform;
-            if (is_in(targets[n], first, &block)) dz_n[targets[n] - first] -= (real)(scale * (1 - smoothing));
+            if (loss_block_has(targets[n], first, &block)) dz_n[targets[n] - first] -= (real)(scale * (1 - smoothing));
         }
         matmul_tn_add(dblock.W, dz, h, block.out, D, C); /* 1  dW += dz' h */
         matmul_nn_add(dh, dz, block.W, C, D, block.out); /* 1  dh += dz W  */

@@ -5,6 +5,7 @@
 #ifndef MODEL_LOSS_H
 #define MODEL_LOSS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -41,6 +42,20 @@ typedef struct LossActs {
     real *max;    /* [blocks, C] */
     LossRow *row; /* [C] */
 } LossActs;
+
+/* Classes first .. first+LOSS_BLOCK-1 of the output layer, or of its gradient. */
+Linear loss_block(const Linear *output, int first);
+
+static inline bool loss_block_has(int target, int first, const Linear *block) {
+    return target >= first && target - first < block->out;
+}
+
+/* The losses of a row whose softmax sums are complete, not yet summed. */
+typedef struct RowLoss {
+    double objective, nll;
+} RowLoss;
+
+RowLoss loss_of_row(const LossRow *row, double smoothing, int V);
 
 /* For chunks of up to so many rows. */
 LossActs loss_acts(int rows, int V, Arena *arena);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "model/rdrop.h"
 
 enum { POSITION_CACHE_ROWS = 1024 };
 
@@ -154,6 +155,55 @@ LossSums transformer_gradient(Transformer *dp, const Batch *b, const Transformer
     real *dhidden = arena_reals(arena, "hidden", N, p->output.in);
     LossSums sums = loss_over_chunks(NULL, dp, dhidden, a.decoder.hidden, b->target_out, p, N, smoothing, scale, arena);
     transformer_backward(dp, dhidden, b, &a, p, arena);
+    arena_release(arena, mark);
+    return sums;
+}
+
+/* Both passes over the piece, then their loss over equal chunks of rows; with dp and dhidden also its backward. */
+static LossSums rdrop_passes(TransformerActs a[2], Transformer *dp, real *const dhidden[2], const Batch *b,
+                             const Transformer *p, const TransformerPositions *t, double smoothing, double alpha,
+                             double scale, const DropoutDraw *draw, Arena *arena) {
+    int N = packed_rows(&b->target), D = p->output.in;
+    for (int copy = 0; copy < 2; copy++) {
+        DropoutDraw pass = *draw;
+        pass.copy = copy;
+        transformer_forward(&a[copy], b, p, t, &pass, arena);
+    }
+    ArenaMark mark = arena_mark(arena);
+    int chunks = (N + LOSS_CHUNK_ROWS - 1) / LOSS_CHUNK_ROWS, most = (N + chunks - 1) / chunks;
+    RDropActs acts = rdrop_acts(most, p->output.out, arena);
+    LossSums sums = {0};
+    for (int n = 0; n < N; n += most) {
+        int C = N - n < most ? N - n : most, *targets = b->target_out + n;
+        size_t start = (size_t)n * D;
+        const real *h[2] = {a[0].decoder.hidden + start, a[1].decoder.hidden + start};
+        rdrop_forward(&sums, &acts, h, targets, &p->output, smoothing, alpha, C);
+        if (dp != NULL)
+            rdrop_backward((real *[]){dhidden[0] + start, dhidden[1] + start}, &dp->output, &acts, h, targets,
+                           &p->output, smoothing, alpha, scale, C);
+    }
+    arena_release(arena, mark);
+    return sums;
+}
+
+LossSums transformer_rdrop_loss(const Batch *b, const Transformer *p, const TransformerPositions *t, double smoothing,
+                                double alpha, const DropoutDraw *draw, Arena *arena) {
+    ArenaMark mark = arena_mark(arena);
+    TransformerActs a[2];
+    LossSums sums = rdrop_passes(a, NULL, NULL, b, p, t, smoothing, alpha, 0, draw, arena);
+    arena_release(arena, mark);
+    return sums;
+}
+
+LossSums transformer_rdrop_gradient(Transformer *dp, const Batch *b, const Transformer *p,
+                                    const TransformerPositions *t, double smoothing, double alpha, double scale,
+                                    const DropoutDraw *draw, Arena *arena) {
+    ArenaMark mark = arena_mark(arena);
+    int N = packed_rows(&b->target), D = p->output.in;
+    TransformerActs a[2];
+    real *dhidden[2] = {arena_reals(arena, "hidden", N, D), arena_reals(arena, "hidden", N, D)};
+    LossSums sums = rdrop_passes(a, dp, dhidden, b, p, t, smoothing, alpha, scale, draw, arena);
+    for (int copy = 0; copy < 2; copy++) transformer_backward(dp, dhidden[copy], b, &a[copy], p, arena);
     arena_release(arena, mark);
     return sums;
 }

@@ -52,6 +52,14 @@ LossSums transformer_loss(real *row_nll, const Batch *batch, const Transformer *
 LossSums transformer_gradient(Transformer *dp, const Batch *batch, const Transformer *p, const TransformerPositions *t,
                               double smoothing, double scale, const DropoutDraw *draw, Arena *arena);
 
+/* The same two for R-Drop (model/rdrop.h), of two passes over the piece: dropout copies 0 and 1 of draw, which
+ * is not NULL. */
+LossSums transformer_rdrop_loss(const Batch *batch, const Transformer *p, const TransformerPositions *t,
+                                double smoothing, double alpha, const DropoutDraw *draw, Arena *arena);
+LossSums transformer_rdrop_gradient(Transformer *dp, const Batch *batch, const Transformer *p,
+                                    const TransformerPositions *t, double smoothing, double alpha, double scale,
+                                    const DropoutDraw *draw, Arena *arena);
+
 /* logits [target rows, V_tgt] of a piece, for tests and study: training never makes them all. */
 void transformer_logits(real *logits, const Batch *batch, const Transformer *p, const TransformerPositions *t,
                         Arena *arena);

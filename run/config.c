@@ -75,6 +75,8 @@ static const ConfigKey keys[] = {
     RATE(model, residual_dropout, "auto", FIXED, "rate on residual branches; auto: dropout"),
     RATE(model, attention_dropout, "0", FIXED, "rate on attention weights"),
     RATE(model, activation_dropout, "0", FIXED, "rate inside the feed-forward layers"),
+    RATE(model, source_word_dropout, "0", FIXED, "rate at which whole source tokens lose their embedding"),
+    RATE(model, target_word_dropout, "0", FIXED, "the same of the target tokens that the decoder reads"),
 
     INT(train, batch_tokens, "4096", 1, 1e9, FIXED, "target tokens of a batch; an update has `accumulate` batches"),
     INT(train, epochs, "0", 0, 1e9, MAY_CHANGE, "stop after so many passes over the corpus; 0: no limit"),
@@ -89,6 +91,7 @@ static const ConfigKey keys[] = {
     REAL(train, plateau_factor, "0.5", 0.001, 0.999, FIXED, "plateau: factor on the rate when validations stall"),
     INT(train, plateau_patience, "3", 1, 1e9, FIXED, "plateau: after so many validations without a new best"),
     RATE(train, label_smoothing, "0.1", FIXED, "share of the target spread over all classes"),
+    REAL(train, rdrop, "0", 0, 1000, FIXED, "R-Drop: alpha, as in its paper (5 there), of the divergence of two passes; 0: one pass"),
     REAL(train, clip_norm, "1", 0, 1e9, FIXED, "largest norm of the gradient; 0: any"),
     CHOICE(train, optimizer, "adam", "adam|adamw|sgd", FIXED, "adamw: Adam with weight decay apart from the gradient"),
     RATE(train, adam_beta1, "0.9", FIXED, "decay of Adam's first moment"),
@@ -103,6 +106,7 @@ static const ConfigKey keys[] = {
     INT(train, lanes, "auto", 1, 4096, FIXED, "gradient sums; same lanes, same bits; auto: threads"),
     INT(train, piece_rows, "auto", 1, 1000000, FIXED,
         "target tokens that go through the model together; auto: 512, for widths of 512 and more 320"),
+    PATH(train, init_from, "", FIXED, "a run whose tokenizer and weights a new run starts from; empty: from nothing"),
     INT(train, max_bad_updates, "10", 1, 1e9, FIXED, "stop after so many updates in a row that are not finite"),
 
     EVERY(valid, every, "1 epoch", MAY_CHANGE, "how often to validate"),

@@ -77,6 +77,7 @@ typedef struct ConfigModel {
     ConfigTie tie_embeddings;
     double qkv_gain;
     double dropout, embedding_dropout, residual_dropout, attention_dropout, activation_dropout;
+    double source_word_dropout, target_word_dropout;
 } ConfigModel;
 
 typedef struct ConfigTrain {
@@ -89,13 +90,14 @@ typedef struct ConfigTrain {
     double warmup_start, lr_min;
     double plateau_factor;
     int plateau_patience; /* validations */
-    double label_smoothing, clip_norm;
+    double label_smoothing, rdrop, clip_norm;
     ConfigOptimizer optimizer;
     double adam_beta1, adam_beta2, adam_eps, momentum, weight_decay;
     double ema; /* 0 = off */
     int accumulate;
     uint64_t seed;
     int threads, lanes; /* 0 = auto */
+    char *init_from;    /* directory of a run, or "" */
     int piece_rows, max_bad_updates;
 } ConfigTrain;
 

@@ -193,6 +193,18 @@ static void check_optimizer(const ConfigTrain *t, const ConfigSources *s) {
         clash(s, "train.momentum train.optimizer", "momentum is for optimizer = sgd; Adam has adam_beta1 instead");
 }
 
+/* Without dropout the two passes are one and the same. The rates are no longer auto. */
+static void check_rdrop(const Config *c, const ConfigSources *s) {
+    const ConfigModel *m = &c->model;
+    bool drops = m->embedding_dropout > 0 || m->residual_dropout > 0 || m->attention_dropout > 0 ||
+                 m->activation_dropout > 0 || m->source_word_dropout > 0 || m->target_word_dropout > 0;
+    if (c->train.rdrop > 0 && !drops)
+        clash(s, "train.rdrop model.dropout",
+              "rdrop = %g compares two passes with different dropout, but all rates are 0; give [model] dropout, or "
+              "rdrop = 0",
+              c->train.rdrop);
+}
+
 void config_check(Config *config, const ConfigSources *sources) {
     ConfigModel *m = &config->model;
     const ConfigTrain *t = &config->train;
@@ -214,4 +226,5 @@ void config_check(Config *config, const ConfigSources *sources) {
     check_optimizer(t, sources);
     if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
     if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
+    check_rdrop(config, sources);
 }

@@ -196,6 +196,11 @@ bool run_directory_has_state(const RunDirectory *run) {
     return has(run->path, RUN_STATE) || has(run->path, RUN_STATE_PREVIOUS);
 }
 
+/* A new state that a crash left unrenamed counts: opening the directory makes it the state. */
+bool run_directory_would_resume(const char *path) {
+    return has(path, RUN_STATE) || has(path, RUN_STATE_PREVIOUS) || has(path, RUN_STATE_NEW);
+}
+
 bool run_directory_save_state(const RunDirectory *run, const SafetensorsTensor *tensor, int tensors,
                               const SafetensorsPair *metadata, int pairs, Error *error) {
     char *path = run_path(run->path, RUN_STATE_NEW);

@@ -68,8 +68,9 @@ bool run_directory_rename(const RunDirectory *run, RunFile from, RunFile to, Err
 /* Does the run have this file? */
 bool run_directory_has(const RunDirectory *run, RunFile file);
 
-/* Is there something to resume from? */
+/* Is there something to resume from? The second asks of a directory that is not open and need not exist. */
 bool run_directory_has_state(const RunDirectory *run);
+bool run_directory_would_resume(const char *path);
 
 /* Saves a state and keeps the one before. Whatever fails, at least one complete state remains. */
 bool run_directory_save_state(const RunDirectory *run, const SafetensorsTensor *tensor, int tensors,

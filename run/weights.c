@@ -25,7 +25,12 @@ ModelConfig weights_model_config(const Config *config, int source_vocab, int tar
                : m->tie_embeddings == CONFIG_TIE_DECODER ? TIE_DECODER
                                                          : TIE_NONE,
         .qkv_gain = m->qkv_gain,
-        .dropout = {m->embedding_dropout, m->residual_dropout, m->attention_dropout, m->activation_dropout},
+        .dropout = {.embedding = m->embedding_dropout,
+                    .residual = m->residual_dropout,
+                    .attention = m->attention_dropout,
+                    .activation = m->activation_dropout,
+                    .source_word = m->source_word_dropout,
+                    .target_word = m->target_word_dropout},
     };
 }
 

@@ -2,6 +2,7 @@
 #include "tests/support/probe.h"
 
 #include "base/rng.h"
+#include "model/embedding.h"
 
 enum { ROWS = 64, COLS = 512, SIZE = ROWS * COLS };
 
@@ -25,7 +26,7 @@ typedef struct Coordinates {
 static const Coordinates HERE = {{.seed = 5, .update = 40, .copy = 0}, 0, 1234, 1, DROPOUT_FFN_RESIDUAL, -1};
 static const Coordinates HERE_IN_HEAD = {{.seed = 5, .update = 40, .copy = 0}, 1, 1234, 1, DROPOUT_SELF_WEIGHTS, 2};
 
-static DropoutRates all_rates(double rate) { return (DropoutRates){rate, rate, rate, rate}; }
+static DropoutRates all_rates(double rate) { return (DropoutRates){rate, rate, rate, rate, rate, rate}; }
 
 static Mask draw_mask(const Coordinates *c, double rate) {
     static real ones[SIZE], y[SIZE];
@@ -179,6 +180,108 @@ static void test_place_in_the_batch_does_not_matter(void **state) {
     arena_free(&arena);
 }
 
+/* Words: one decision a row. */
+
+enum { WORDS = 20000 };
+typedef struct Words {
+    unsigned char kept[WORDS];
+} Words;
+
+static Words draw_words(const Coordinates *c, double rate) {
+    int offset[] = {0, WORDS};
+    Packed rows = {1, offset};
+    DropoutRates rates = all_rates(rate);
+    Arena arena;
+    arena_init(&arena, "test");
+    Dropout drop = dropout_draw(&c->draw, &rates, c->side, &rows, &c->index, &arena);
+    DropoutSite site = dropout_site(&drop, c->layer, c->place);
+    Words words;
+    for (int n = 0; n < WORDS; n++) {
+        real m = dropout_word(n, &site);
+        assert_true(m == 0 || m == (real)(1 / (1 - rate)));
+        words.kept[n] = m != 0;
+    }
+    arena_free(&arena);
+    return words;
+}
+
+static void check_words_differ(const Words *a, const Words *b, int shift, double rate) {
+    double sum = 0;
+    for (int n = 0; n + shift < WORDS; n++) sum += (a->kept[n] - 1 + rate) * (b->kept[n + shift] - 1 + rate);
+    assert_below(fabs(sum) / (rate * (1 - rate) * sqrt(WORDS - shift)), DEVIATIONS);
+}
+
+static void test_words_are_dropped_at_their_rate(void **state) {
+    (void)state;
+    const double rate[] = {0.01, 0.1, 0.5, 0.9};
+    for (int i = 0; i < 4; i++) {
+        Coordinates c[7];
+        for (int j = 0; j < 7; j++) c[j] = HERE, c[j].layer = 0, c[j].place = DROPOUT_SOURCE_WORD;
+        c[1].draw.seed++;
+        c[2].draw.update++;
+        c[3].draw.copy++;
+        c[4].side = 1;
+        c[5].index++;
+        c[6].place = DROPOUT_TARGET_WORD;
+        static Words words[7];
+        for (int j = 0; j < 7; j++) {
+            words[j] = draw_words(&c[j], rate[i]);
+            double kept = 0;
+            for (int n = 0; n < WORDS; n++) kept += words[j].kept[n];
+            assert_below(fabs(kept / WORDS - 1 + rate[i]), DEVIATIONS * sqrt(rate[i] * (1 - rate[i]) / WORDS));
+            for (int k = 0; k < j; k++) check_words_differ(&words[j], &words[k], 0, rate[i]);
+        }
+        for (int shift = 1; shift < 9; shift++) check_words_differ(&words[0], &words[0], shift, rate[i]);
+    }
+}
+
+/* Committed, as MASK_OF_ROWS is. */
+static const uint64_t WORDS_OF_A_SENTENCE = 0x57b1cbbd528232c7;
+
+static void test_words_are_what_they_were(void **state) {
+    (void)state;
+    Coordinates c = HERE;
+    c.layer = 0;
+    c.place = DROPOUT_SOURCE_WORD;
+    Words words = draw_words(&c, 0.1);
+    uint64_t hash = 0;
+    for (int n = 0; n < WORDS; n++) hash = hash_fold(hash, words.kept[n]);
+    if (hash != WORDS_OF_A_SENTENCE) fail_msg("hash of the dropped words: 0x%016llx", (unsigned long long)hash);
+}
+
+/* A dropped word leaves its position and learns nothing; <s> and </s> are never dropped nor scaled. */
+static void test_dropped_words(void **state) {
+    (void)state;
+    enum { N = 400, D = 4, V = 5 };
+    static real E[V * D], dE[V * D], table[N * D], x[N * D], dx[N * D];
+    static int ids[N];
+    int offset[] = {0, N}, dropped = 0;
+    int64_t index = 3;
+    DropoutRates rates = {.source_word = 0.5};
+    for (int i = 0; i < V * D; i++) E[i] = (real)(1 + i);
+    for (int n = 0; n < N; n++) ids[n] = n % V;
+    for (int i = 0; i < N * D; i++) dx[i] = 1;
+    Arena arena;
+    arena_init(&arena, "test");
+    Dropout drop = dropout_draw(&(DropoutDraw){.seed = 1}, &rates, 0, &(Packed){1, offset}, &index, &arena);
+    DropoutSite words = dropout_site(&drop, 0, DROPOUT_SOURCE_WORD);
+    Positions positions = {N, D, table};
+    embedding_forward(x, ids, &(Packed){1, offset}, 0, &(Embedding){V, D, E}, &positions, &words);
+    embedding_backward(&(Embedding){V, D, dE}, dx, ids, N, &words);
+    double sum[V] = {0}; /* of the masks of each word's places */
+    for (int n = 0; n < N; n++) {
+        real m = x[n * D] / (2 * E[ids[n] * D]);
+        assert_true(m == 1 || (ids[n] != ID_BOS && ids[n] != ID_EOS && (m == 0 || m == 2)));
+        for (int d = 1; d < D; d++) assert_true(x[n * D + d] == 2 * m * E[ids[n] * D + d]);
+        dropped += m == 0;
+        sum[ids[n]] += (double)m;
+    }
+    assert_in_range(dropped, 90, 150); /* of 240 */
+    for (int v = 0; v < V; v++)
+        for (int d = 0; d < D; d++) assert_true((double)dE[v * D + d] == 2 * sum[v]);
+    arena_free(&arena);
+}
+
 static void test_off(void **state) {
     (void)state;
     real x[6] = {1, -2, 3, 0, 5, 6}, y[6];
@@ -203,10 +306,16 @@ static void test_off(void **state) {
 /* Each place takes the rate that the configuration names for it. */
 static void test_rates_of_places(void **state) {
     (void)state;
-    const double expected[] = {0.125, 0.5, 0.25, 0.5, 0.25, 0.75, 0.25};
+    const double expected[] = {0.125, 0.5, 0.25, 0.5, 0.25, 0.75, 0.25, 0.375, 0.625};
     uint64_t key = 1;
-    Dropout drop = {{.embedding = 0.125, .residual = 0.25, .attention = 0.5, .activation = 0.75}, &key};
-    for (int place = 0; place < 7; place++) {
+    Dropout drop = {{.embedding = 0.125,
+                     .residual = 0.25,
+                     .attention = 0.5,
+                     .activation = 0.75,
+                     .source_word = 0.375,
+                     .target_word = 0.625},
+                    &key};
+    for (int place = 0; place < 9; place++) {
         DropoutSite site = dropout_site(&drop, 0, (DropoutPlace)place);
         assert_true(site.threshold == (uint32_t)(expected[place] * 0x1p32));
         assert_near(site.scale, 1 / (1 - expected[place]), 1e-7);
@@ -221,6 +330,9 @@ int main(void) {
         cmocka_unit_test(test_every_coordinate_matters),
         cmocka_unit_test(test_every_head_has_its_own_mask),
         cmocka_unit_test(test_place_in_the_batch_does_not_matter),
+        cmocka_unit_test(test_words_are_dropped_at_their_rate),
+        cmocka_unit_test(test_words_are_what_they_were),
+        cmocka_unit_test(test_dropped_words),
         cmocka_unit_test(test_off),
         cmocka_unit_test(test_rates_of_places),
     };

@@ -118,8 +118,8 @@ static void check_embedding(int N, int half, uint64_t seed, Arena *arena) {
     }
     Positions positions;
     positions_init(&positions, 11, D);
-    embedding_forward(x, ids, &rows, first, &p, &positions);
-    embedding_backward(&dp, dx, ids, N);
+    embedding_forward(x, ids, &rows, first, &p, &positions, NULL);
+    embedding_backward(&dp, dx, ids, N, NULL);
     positions_free(&positions);
     assert_sums(x, x_twin, cells(N, D), 4);
     assert_sums(dp.E, dE, cells(V, D), 4);

@@ -27,7 +27,7 @@ static void fixture_init(Fixture *f) {
     f->config = small_config(NORM_POST, ACTIVATION_RELU, TIE_ALL);
     f->config.encoder_width = f->config.decoder_width = 48;
     f->config.ffn_dim = 200;
-    f->config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25};
+    f->config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25, 0.3, 0.35};
     small_model_init(&f->m, &f->config, 2);
     f->batch = small_batch(&f->config, SENTENCES, source, target, 4);
     for (int i = 0, first = 0; i < PIECES; first += size[i++]) {

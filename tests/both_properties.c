@@ -177,7 +177,7 @@ static void test_gradient_of_pieces_adds_up(void **state) {
     (void)state;
     Fixture f;
     fixture_init(&f, NORM_POST, TIE_ALL);
-    f.m.p.config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25};
+    f.m.p.config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25, 0.3, 0.35};
     const DropoutDraw draw = {.seed = 1, .update = 2};
     size_t size = f.m.table.total;
     real *whole = memory_alloc(size, sizeof *whole, "gradient");

@@ -14,21 +14,33 @@ typedef struct Case {
     const Batch *batch;
     double smoothing;
     const DropoutDraw *draw;
+    double rdrop; /* alpha; NO_RDROP: one pass */
 } Case;
+
+static const double NO_RDROP = -1;
 
 static double loss(void *context) {
     Case *c = context;
-    LossSums sums = transformer_loss(NULL, c->batch, &c->m->p, &c->m->positions, c->smoothing, c->draw, &c->m->arena);
+    SmallModel *m = c->m;
+    LossSums sums =
+        c->rdrop == NO_RDROP
+            ? transformer_loss(NULL, c->batch, &m->p, &m->positions, c->smoothing, c->draw, &m->arena)
+            : transformer_rdrop_loss(c->batch, &m->p, &m->positions, c->smoothing, c->rdrop, c->draw, &m->arena);
     return sums.objective / (double)sums.tokens;
 }
 
-/* Two passes add up in the gradient slab; half of their sum is the gradient. */
+/* Two times add up in the gradient slab; half of their sum is the gradient. */
 static void analytic_gradient(Case *c) {
     SmallModel *m = c->m;
     double scale = 0.5 / packed_rows(&c->batch->target);
     memset(m->gradients, 0, m->table.total * sizeof(real));
-    for (int pass = 0; pass < 2; pass++)
-        transformer_gradient(&m->dp, c->batch, &m->p, &m->positions, c->smoothing, scale, c->draw, &m->arena);
+    for (int time = 0; time < 2; time++) {
+        if (c->rdrop == NO_RDROP)
+            transformer_gradient(&m->dp, c->batch, &m->p, &m->positions, c->smoothing, scale, c->draw, &m->arena);
+        else
+            transformer_rdrop_gradient(&m->dp, c->batch, &m->p, &m->positions, c->smoothing, c->rdrop, scale, c->draw,
+                                       &m->arena);
+    }
 }
 
 static bool is_key_bias(const char *name) { return strstr(name, "k_proj.bias") != NULL; }
@@ -59,12 +71,12 @@ static GradientResult check_tensors(Case *c, size_t every) {
     return sum;
 }
 
-static void check_model(const char *name, const ModelConfig *config, const Batch *batch, double smoothing,
-                        const DropoutDraw *draw, size_t every) {
+static void check_objective(const char *name, const ModelConfig *config, const Batch *batch, double smoothing,
+                            double rdrop, const DropoutDraw *draw, size_t every) {
     SmallModel m;
     small_model_init(&m, config, 5);
     small_model_stir(&m, 6);
-    Case c = {&m, batch, smoothing, draw};
+    Case c = {&m, batch, smoothing, draw, rdrop};
     analytic_gradient(&c);
     GradientResult r = check_tensors(&c, every);
     printf("  %-44s %5zu of %zu elements, worst %.1e (%s[%zu])", name, r.checked, m.table.total, r.worst, r.name,
@@ -73,6 +85,11 @@ static void check_model(const char *name, const ModelConfig *config, const Batch
     printf("\n");
     assert_true(gradient_check_passed(&r));
     small_model_free(&m);
+}
+
+static void check_model(const char *name, const ModelConfig *config, const Batch *batch, double smoothing,
+                        const DropoutDraw *draw, size_t every) {
+    check_objective(name, config, batch, smoothing, NO_RDROP, draw, every);
 }
 
 static const char *const NORM[] = {"post", "pre"}, *const ACTIVATION[] = {"relu", "gelu"},
@@ -85,7 +102,7 @@ static void test_kinds_of_model(void **state) {
     for (int kind = 0; kind < 12; kind++) {
         int norm = kind & 1, activation = kind >> 1 & 1, tie = kind >> 2;
         ModelConfig config = small_config((NormPlace)norm, (Activation)activation, (TieEmbeddings)tie);
-        config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25};
+        config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25, 0.2, 0.3};
         Batch batch = small_batch(&config, 3, source, target, 1);
         char name[64];
         snprintf(name, sizeof name, "model, %s, %s, ties %s", NORM[norm], ACTIVATION[activation], TIE[tie]);
@@ -106,6 +123,22 @@ static void test_without_dropout(void **state) {
     }
 }
 
+/* Two passes whose masks differ, in models of every tie; smooth, so that no relu changes sides in the stencil. */
+static void test_rdrop(void **state) {
+    (void)state;
+    const int source[] = {4, 1, 7}, target[] = {3, 6, 1};
+    const DropoutDraw draw = {.seed = 3, .update = 8};
+    for (int tie = 0; tie < 3; tie++) {
+        ModelConfig config = small_config(NORM_PRE, ACTIVATION_GELU, (TieEmbeddings)tie);
+        config.dropout = (DropoutRates){0.1, 0.2, 0.15, 0.25, 0.2, 0.3};
+        Batch batch = small_batch(&config, 3, source, target, 1);
+        char name[64];
+        snprintf(name, sizeof name, "model, R-Drop, ties %s", TIE[tie]);
+        check_objective(name, &config, &batch, 0.1, 5, &draw, 8);
+        small_batch_free(&batch);
+    }
+}
+
 /* More target rows than the output layer takes at a time. */
 static void test_several_loss_chunks(void **state) {
     (void)state;
@@ -118,7 +151,7 @@ static void test_several_loss_chunks(void **state) {
     assert_true(rows > LOSS_CHUNK_ROWS);
     const DropoutDraw draw = {.seed = 4, .update = 1};
     ModelConfig config = small_config(NORM_POST, ACTIVATION_RELU, TIE_NONE);
-    config.dropout = (DropoutRates){0.1, 0.1, 0.1, 0.1};
+    config.dropout = (DropoutRates){0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
     Batch batch = small_batch(&config, SENTENCES, source, target, 3);
     check_model("model, several chunks of the loss", &config, &batch, 0.1, &draw, 200);
     small_batch_free(&batch);
@@ -129,6 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds_of_model),
         cmocka_unit_test(test_without_dropout),
+        cmocka_unit_test(test_rdrop),
         cmocka_unit_test(test_several_loss_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;

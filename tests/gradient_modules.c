@@ -190,7 +190,8 @@ static void test_softmax(void **state) {
     check_constant_softmax(0);
 }
 
-/* Embedding: ids that come several times, in two sentences, at positions inside and outside of the cache. */
+/* Embedding: ids that come several times, in two sentences, at positions inside and outside of the cache, some of them
+ * dropped. */
 
 static void embedding_case_bind(void *self, ParamBinder *b, bool gradient) {
     Case *c = self;
@@ -202,26 +203,33 @@ static void embedding_case_bind(void *self, ParamBinder *b, bool gradient) {
 static void embedding_case_forward(void *self, Arena *arena) {
     (void)arena;
     Case *c = self;
-    embedding_forward(c->y, c->ids, &c->rows, c->first, &c->embedding, &c->positions);
+    DropoutSite words = dropout_site(&c->drop, 0, DROPOUT_SOURCE_WORD);
+    embedding_forward(c->y, c->ids, &c->rows, c->first, &c->embedding, &c->positions, &words);
 }
 
 static void embedding_case_backward(void *self, Arena *arena) {
     (void)arena;
     Case *c = self;
-    embedding_backward(&c->dembedding, c->dy, c->ids, c->N);
+    DropoutSite words = dropout_site(&c->drop, 0, DROPOUT_SOURCE_WORD);
+    embedding_backward(&c->dembedding, c->dy, c->ids, c->N, &words);
+}
+
+static void check_embedding(const char *name, double word_rate) {
+    int ids[] = {3, 0, 3, 5, 5, 5, 1}, offset[] = {0, 4, 7};
+    Case c = {.N = 7, .D = 8, .rows = {2, offset}, .ids = ids, .first = 2, .drop = probe_dropout(0.1)};
+    c.drop.rates.source_word = word_rate;
+    positions_init(&c.positions, 4, c.D);
+    Probe probe;
+    probe_begin(&probe, name, &c, (ProbeModule){embedding_case_bind, embedding_case_forward, embedding_case_backward});
+    probe_output(&probe, c.N * c.D, &c.y, &c.dy);
+    probe_check(&probe);
+    positions_free(&c.positions);
 }
 
 static void test_embedding(void **state) {
     (void)state;
-    int ids[] = {3, 0, 3, 5, 5, 5, 1}, offset[] = {0, 4, 7};
-    Case c = {.N = 7, .D = 8, .rows = {2, offset}, .ids = ids, .first = 2};
-    positions_init(&c.positions, 4, c.D);
-    Probe probe;
-    probe_begin(&probe, "embedding", &c,
-                (ProbeModule){embedding_case_bind, embedding_case_forward, embedding_case_backward});
-    probe_output(&probe, c.N * c.D, &c.y, &c.dy);
-    probe_check(&probe);
-    positions_free(&c.positions);
+    check_embedding("embedding", 0);
+    check_embedding("embedding, word dropout", 0.5);
 }
 
 /* Dropout, and the residual connection that contains one. */

@@ -9,7 +9,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 cc="${CC:-gcc} -std=c11 -D_GNU_SOURCE -DTANDEM_DOUBLE -O1 -I$work"
-all_tests="gradient_modules gradient_attention gradient_layers gradient_loss gradient_model"
+all_tests="gradient_modules gradient_attention gradient_layers gradient_loss gradient_rdrop gradient_model"
 
 die() {
     echo "long_mutations.sh: $*" >&2
@@ -36,6 +36,7 @@ tests_for() {
     model/attention*) first=gradient_attention ;;
     model/feedforward.c | model/*_layer.c) first=gradient_layers ;;
     model/loss.c) first=gradient_loss ;;
+    model/rdrop.c) first=gradient_rdrop ;;
     model/encoder.c | model/decoder.c | model/transformer.c) first=gradient_model ;;
     *) first=gradient_modules ;;
     esac

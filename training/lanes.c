@@ -42,9 +42,12 @@ LossSums lanes_gradient(Lanes *l, const Batch *piece, int pieces, const Transfor
 #pragma omp for schedule(static, 1) nowait
         for (int lane = 0; lane < l->lanes; lane++) {
             memset(l->slab[lane], 0, l->size * sizeof(real));
+            Transformer *dp = &l->gradient[lane];
+            Arena *arena = &l->arena[omp_get_thread_num()];
             for (int i = lane; i < pieces; i += l->lanes)
-                sums[i] = transformer_gradient(&l->gradient[lane], &piece[i], p, t, smoothing, scale, draw,
-                                               &l->arena[omp_get_thread_num()]);
+                sums[i] = l->rdrop > 0
+                              ? transformer_rdrop_gradient(dp, &piece[i], p, t, smoothing, l->rdrop, scale, draw, arena)
+                              : transformer_gradient(dp, &piece[i], p, t, smoothing, scale, draw, arena);
         }
         part_begin(PART_WAIT);
 #pragma omp barrier

@@ -10,6 +10,7 @@
 
 typedef struct Lanes {
     int lanes, threads;
+    double rdrop;          /* alpha of R-Drop (model/rdrop.h); 0, as lanes_init sets it: one pass over each piece */
     size_t size;           /* reals in a slab */
     real **slab;           /* [lanes] of [size] */
     Transformer *gradient; /* [lanes], bound to the slabs */

@@ -1,5 +1,6 @@
 /* From a configuration to a trainer that is ready for its next update; prints the plan. */
 #include <signal.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -10,6 +11,7 @@
 #include "tokenizer/text_report.h"
 #include "training/corpora.h"
 #include "training/ema.h"
+#include "training/init_from.h"
 #include "training/trainer.h"
 
 static void note_small(Trainer *t, const Tokenizer *tokenizer, const char *path) {
@@ -85,6 +87,7 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     t->served = c->ema > 0 ? ema_new(t->slab, t->table.total) : t->slab;
     transformer_init(&t->served_model, &m, t->served);
     lanes_init(&t->lanes, &m, t->table.total, c->lanes, c->threads);
+    t->lanes.rdrop = c->rdrop;
     optimizer_init(&t->optimizer, c, &t->table);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
     norms_init(&t->norms, &t->table);
@@ -131,6 +134,8 @@ static bool apply_saved_config(Trainer *t, Error *error) {
     bool good = config_load(&saved, path, NULL, 0, error);
     if (good) {
         ConfigChanges changes;
+        const char *from = t->config.train.init_from;
+        if (from[0] != '\0' && strcmp(from, saved.train.init_from) == 0) init_from_adopt_keys(t, &saved);
         good = config_resume(&changes, &t->config, &saved, path, error);
         for (int i = 0; good && i < changes.count; i++)
             log_line(&t->log, "changed    %s.%s = %s (was %s)", changes.change[i].section, changes.change[i].key,
@@ -143,21 +148,28 @@ static bool apply_saved_config(Trainer *t, Error *error) {
     return good;
 }
 
-/* config.ini is written last: what was refused must not change the run. */
-static bool prepare(Trainer *t, const ParallelText *text, Error *error) {
-    bool resumes = run_directory_has_state(&t->run);
+/* config.ini is written last: what was refused must not change the run. `from` is what a new run starts from; its slab is
+ * NULL where that is nothing. */
+static bool prepare(Trainer *t, const ParallelText *text, LoadedRun *from, Error *error) {
+    bool resumes = run_directory_has_state(&t->run), starts = !resumes && from->slab != NULL;
     if (!resumes && trainer_has_model(t))
         return error_set(error,
                          "%s: holds a model but no state to go on from; use --fresh, which moves it aside, or "
                          "another [output] dir",
                          t->run.path);
+    if (!resumes && !starts && t->config.train.init_from[0] != '\0')
+        return error_set(error, "%s: its state went away while it was being opened; run the command again",
+                         t->run.path);
     if (resumes && !apply_saved_config(t, error)) return false;
+    if (starts) init_from_adopt_keys(t, &from->config);
     trainer_plan_threads(&t->config.train);
     note_all(t, text);
     note_all(t, &t->valid_text);
-    if (!get_tokenizers(t, text, resumes, error) || !corpora_encode(t, text, error)) return false;
+    if (!(starts ? init_from_take_tokenizers(t, from, error) : get_tokenizers(t, text, resumes, error))) return false;
+    if (!corpora_encode(t, text, error)) return false;
     trainer_make_model(t, tokenizer_vocab_size(t->source), tokenizer_vocab_size(t->target));
     print_plan(t);
+    if (starts) init_from_copy_weights(t, from);
     if (resumes && !trainer_resume(t, error)) return false;
     return write_config(t, error) && run_directory_describe(&t->run, &t->config, tokenizer_vocab_size(t->source),
                                                             tokenizer_vocab_size(t->target), error);
@@ -184,30 +196,27 @@ void trainer_keep_text(Trainer *t, ParallelText *text) {
                           t->config.train.seed);
 }
 
-/* The corpora are read before the directory is touched: a wrong path must not cost an old run its place. */
+/* The corpora, and the run to start from, are read before the directory is touched: a wrong path must not cost an old run
+ * its place. */
 bool trainer_open(Trainer *t, Config *config, bool fresh, Error *error) {
     double start = clock_seconds();
     matmul_serial_blas();
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, which says so */
-    *t = (Trainer){.config = *config};
-    ParallelText text;
-    if (!corpora_read(&text, &t->valid_text, &t->config, error)) {
-        config_free(&t->config);
-        return false;
-    }
-    bool opened = open_run(t, fresh, error), good = opened && prepare(t, &text, error);
+    *t = (Trainer){.config = *config, .run.lock = -1};
+    ParallelText text = {0};
+    LoadedRun from = {0};
+    bool good = corpora_read(&text, &t->valid_text, &t->config, error) &&
+                init_from_read(&from, &t->config, fresh, error) && open_run(t, fresh, error) &&
+                prepare(t, &text, &from, error);
     if (good) corpus_places_init(&t->places, &text, t->config.data.train_tsv[0] != '\0' ? 1 : 2);
     if (good) trainer_keep_text(t, &text);
+    loaded_run_close(&from);
     parallel_text_free(&text);
-    if (good) log_line(&t->log, "ready      after %.2f s", clock_seconds() - start);
-    if (good) return true;
-    if (opened) {
+    if (good)
+        log_line(&t->log, "ready      after %.2f s", clock_seconds() - start);
+    else
         trainer_close(t);
-    } else {
-        parallel_text_free(&t->valid_text);
-        config_free(&t->config);
-    }
-    return false;
+    return good;
 }
 
 void trainer_close(Trainer *t) {
