@@ -11,6 +11,7 @@ enum { SIZE = 6, DEAD = 2 };
 typedef struct Case {
     real x[SIZE], dx[SIZE], dead[DEAD], ddead[DEAD];
     double kink;
+    uint64_t (*pattern)(void *context);
 } Case;
 
 static double loss(void *context) {
@@ -28,8 +29,17 @@ static Case right(void) {
 }
 
 static GradientResult check(Case *c, size_t every, GradientResult each[2]) {
-    const GradientTensor tensor[] = {{"x", c->x, c->dx, SIZE, false}, {"dead", c->dead, c->ddead, DEAD, true}};
-    GradientCheck g = {loss, c, tensor, 2, every, GRADIENT_CHECK_STEP, GRADIENT_CHECK_RELATIVE};
+    const GradientTensor tensor[] = {
+        {.name = "x", .value = c->x, .analytic = c->dx, .count = SIZE},
+        {.name = "dead", .value = c->dead, .analytic = c->ddead, .count = DEAD, .zero = "not read"}};
+    GradientCheck g = {.loss = loss,
+                       .pattern = c->pattern,
+                       .context = c,
+                       .tensor = tensor,
+                       .tensors = 2,
+                       .every = every,
+                       .step = GRADIENT_CHECK_STEP,
+                       .relative = GRADIENT_CHECK_RELATIVE};
     return gradient_check(&g, each);
 }
 

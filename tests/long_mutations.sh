@@ -77,7 +77,7 @@ cp -r "$root/base" "$root/model" "$root/study" "$work/"
 cp -r "$work/model" "$work/original/"
 cp "$root"/tests/gradient_*.c "$work/tests/"
 cp "$root"/tests/support/probe.[ch] "$root"/tests/support/small_model.[ch] "$work/tests/support/"
-(cd "$work" && ls base/*.c model/*.c study/gradient_check.c tests/support/*.c tests/*.c) >"$work/files"
+(cd "$work" && ls base/*.c model/*.c study/gradient_check.c study/probe.c study/modules*.c study/model_check.c tests/support/*.c tests/*.c) >"$work/files"
 while read -r file; do
     compile "$file" || die "$file does not compile: $(cat "$work/messages")"
 done <"$work/files"

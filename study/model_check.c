@@ -1,0 +1,70 @@
+#include "study/model_check.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "study/probe.h"
+
+double model_check_loss(void *context) {
+    const ModelCheck *c = context;
+    LossSums sums = transformer_loss(NULL, c->batch, c->p, c->positions, c->smoothing, c->draw, c->arena);
+    return sums.objective / (double)sums.tokens;
+}
+
+static uint64_t fold_signs(uint64_t hash, const real *h, size_t count) {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++) {
+        bits = bits << 1 | (h[i] > 0);
+        if (i % 64 == 63 || i + 1 == count) hash = hash_fold(hash, bits);
+    }
+    return hash;
+}
+
+uint64_t model_check_pattern(void *context) {
+    const ModelCheck *c = context;
+    ArenaMark mark = arena_mark(c->arena);
+    TransformerActs a;
+    transformer_forward(&a, c->batch, c->p, c->positions, c->draw, c->arena);
+    size_t F = (size_t)c->p->config.ffn_dim;
+    uint64_t hash = 0;
+    for (int l = 0; l < c->p->encoder.layers; l++)
+        hash = fold_signs(hash, a.encoder.layer[l].ffn.h, (size_t)packed_rows(&c->batch->source) * F);
+    for (int l = 0; l < c->p->decoder.layers; l++)
+        hash = fold_signs(hash, a.decoder.layer[l].ffn.h, (size_t)packed_rows(&c->batch->target) * F);
+    arena_release(c->arena, mark);
+    return hash;
+}
+
+/* Two passes add up in the gradient slab; half of their sum is the gradient. */
+void model_check_gradient(ModelCheck *c) {
+    double scale = 0.5 / packed_rows(&c->batch->target);
+    memset(c->gradients, 0, c->table->total * sizeof(real));
+    for (int pass = 0; pass < 2; pass++)
+        transformer_gradient(c->dp, c->batch, c->p, c->positions, c->smoothing, scale, c->draw, c->arena);
+}
+
+static bool is_single(const Packed *rows) { return packed_rows(rows) == rows->sentences; }
+
+static bool has_part(const char *name, const char *part) { return strstr(name, part) != NULL; }
+
+/* Where every sentence has one key, queries and keys decide nothing. */
+static const char *zero_reason(const char *name, const Batch *b) {
+    static const char ONE_KEY[] = "every sentence has one token, whose weight is 1";
+    if (has_part(name, "k_proj.bias")) return PROBE_KEY_BIAS;
+    bool target_keys = has_part(name, "decoder") && has_part(name, "self_attn.");
+    bool decides = has_part(name, "q_proj.") || has_part(name, "k_proj.");
+    return decides && is_single(target_keys ? &b->target : &b->source) ? ONE_KEY : NULL;
+}
+
+void model_check_tensors(GradientTensor *tensor, const ModelCheck *c) {
+    for (int i = 0; i < c->table->count; i++) {
+        const Param *p = &c->table->param[i];
+        tensor[i] = (GradientTensor){.name = p->name,
+                                     .value = c->parameters + p->offset,
+                                     .analytic = c->gradients + p->offset,
+                                     .count = param_size(p),
+                                     .zero = zero_reason(p->name, c->batch),
+                                     .rows = p->rank == 1 ? 0 : p->rows,
+                                     .cols = p->cols};
+    }
+}

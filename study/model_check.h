@@ -1,0 +1,33 @@
+/* The gradient check of a whole model on a batch: every tensor of its table against the mean loss of a target token. */
+#ifndef STUDY_MODEL_CHECK_H
+#define STUDY_MODEL_CHECK_H
+
+#include "model/transformer.h"
+#include "study/gradient_check.h"
+
+/* All borrowed. */
+typedef struct ModelCheck {
+    const ParamTable *table;
+    real *parameters, *gradients; /* [table->total] */
+    const Transformer *p;
+    Transformer *dp; /* bound to gradients */
+    const TransformerPositions *positions;
+    const Batch *batch;
+    double smoothing;
+    const DropoutDraw *draw; /* NULL: no dropout */
+    Arena *arena;
+} ModelCheck;
+
+/* context is a ModelCheck, for GradientCheck. */
+double model_check_loss(void *context);
+
+/* Which relus are on: a hash over all feed-forward networks. */
+uint64_t model_check_pattern(void *context);
+
+/* Overwrites the gradients. */
+void model_check_gradient(ModelCheck *c);
+
+/* tensor [table->count], in the order of the table, with those that are zero by theory marked. */
+void model_check_tensors(GradientTensor *tensor, const ModelCheck *c);
+
+#endif
