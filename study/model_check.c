@@ -20,17 +20,23 @@ static uint64_t fold_signs(uint64_t hash, const real *h, size_t count) {
     return hash;
 }
 
+uint64_t decoder_pattern(uint64_t hash, const DecoderActs *a, const Decoder *p, int N) {
+    for (int l = 0; l < p->layers; l++)
+        hash = fold_signs(hash, a->layer[l].ffn.h, (size_t)N * (size_t)p->layer[l].ffn.fc1.out);
+    return hash;
+}
+
 uint64_t model_check_pattern(void *context) {
     const ModelCheck *c = context;
+    const Encoder *p = &c->p->encoder;
+    size_t M = (size_t)packed_rows(&c->batch->source);
     ArenaMark mark = arena_mark(c->arena);
     TransformerActs a;
     transformer_forward(&a, c->batch, c->p, c->positions, c->draw, c->arena);
-    size_t F = (size_t)c->p->config.ffn_dim;
     uint64_t hash = 0;
-    for (int l = 0; l < c->p->encoder.layers; l++)
-        hash = fold_signs(hash, a.encoder.layer[l].ffn.h, (size_t)packed_rows(&c->batch->source) * F);
-    for (int l = 0; l < c->p->decoder.layers; l++)
-        hash = fold_signs(hash, a.decoder.layer[l].ffn.h, (size_t)packed_rows(&c->batch->target) * F);
+    for (int l = 0; l < p->layers; l++)
+        hash = fold_signs(hash, a.encoder.layer[l].ffn.h, M * (size_t)p->layer[l].ffn.fc1.out);
+    hash = decoder_pattern(hash, &a.decoder, &c->p->decoder, packed_rows(&c->batch->target));
     arena_release(c->arena, mark);
     return hash;
 }

@@ -21,8 +21,9 @@ typedef struct ModelCheck {
 /* context is a ModelCheck, for GradientCheck. */
 double model_check_loss(void *context);
 
-/* Which relus are on: a hash over all feed-forward networks. */
+/* On which side all relus are, as GradientCheck wants it: a hash over all feed-forward networks. */
 uint64_t model_check_pattern(void *context);
+uint64_t decoder_pattern(uint64_t hash, const DecoderActs *a, const Decoder *p, int N);
 
 /* Overwrites the gradients. */
 void model_check_gradient(ModelCheck *c);
