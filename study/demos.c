@@ -1,54 +1,64 @@
 #include "study/demos.h"
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/vec.h"
 #include "model/softmax.h"
 
-enum { QUERIES = 64, KEYS = 64, MOST_D_K = 1024, MOST_SHOWN = 12 };
+enum { QUERIES = 257, KEYS = 64, MOST_D_K = 4096, MOST_SHOWN = 12 };
 
 static void draw(real *x, size_t count, Rng *rng) {
     for (size_t i = 0; i < count; i++) x[i] = (real)rng_normal(rng);
 }
 
-/* Adds what the softmax of one row of scores has to tell. */
-static void add_row(ScaleRow *sum, const real *scores, bool scaled, Rng *rng) {
-    real scale = scaled ? 1 / sqrt((real)sum->d_k) : 1, a[KEYS], da[KEYS], ds[KEYS];
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Adds what the softmax of one row of scores has to tell. Returns the norm of the gradient of what it has read. */
+static double add_row(ScaleRow *sum, const real *scores, real scale, Rng *rng) {
+    real a[KEYS], da[KEYS], ds[KEYS];
     softmax_forward(a, scores, KEYS, KEYS, scale);
     draw(da, KEYS, rng);
-    softmax_backward(ds, da, a, KEYS, 1); /* 1: of the scaled scores, which the softmax sees */
+    softmax_backward(ds, da, a, KEYS, 1); /* 1: of the scores as the softmax sees them */
     for (int j = 0; j < KEYS; j++) sum->entropy -= a[j] > 0 ? (double)(a[j] * log(a[j])) : 0;
     sum->largest += (double)vec_max(a, KEYS);
-    sum->gradient += vec_sum_squares(ds, KEYS);
     sum->scores += (double)(scale * scale) * vec_sum_squares(scores, KEYS);
+    return sqrt(vec_sum_squares(ds, KEYS));
 }
 
 ScaleRow demo_scale_row(int d_k, bool scaled) {
     Rng rng = {hash64((uint64_t)d_k)};
     size_t width = (size_t)d_k;
     real *q = memory_alloc(width, sizeof(real), "queries"), *k = memory_alloc(KEYS * width, sizeof(real), "keys");
-    real scores[KEYS];
+    real scores[KEYS], scale = scaled ? 1 / sqrt((real)d_k) : 1;
+    double gradient[QUERIES];
     ScaleRow sum = {.d_k = d_k};
     draw(k, KEYS * width, &rng);
     for (int i = 0; i < QUERIES; i++) {
         draw(q, width, &rng);
         for (int j = 0; j < KEYS; j++) scores[j] = vec_dot(q, k + (size_t)j * width, d_k);
-        add_row(&sum, scores, scaled, &rng);
+        gradient[i] = add_row(&sum, scores, scale, &rng);
     }
     memory_free(q);
     memory_free(k);
+    qsort(gradient, QUERIES, sizeof *gradient, ascending);
     return (ScaleRow){d_k, sqrt(sum.scores / (QUERIES * KEYS)), sum.entropy / QUERIES, sum.largest / QUERIES,
-                      sqrt(sum.gradient)};
+                      gradient[QUERIES / 2]};
 }
 
 void demo_scale(FILE *out) {
     fprintf(
         out,
-        "Why attention divides its scores by sqrt(d_k). %d queries and %d keys, all numbers normal with deviation 1;\n"
-        "a score q k' is a sum of d_k products, so its deviation is sqrt(d_k). The softmax of large scores is nearly\n"
-        "one-hot: its entropy goes to 0, and with it the gradient that comes back through it, y (dy - y dy'). Divided "
-        "by\n"
-        "sqrt(d_k) the scores keep deviation 1, and nothing depends on d_k (Vaswani et al. 2017, section 3.2.1).\n\n"
+        "Why attention divides its scores by sqrt(d_k). %d queries, %d keys, all numbers normal with deviation 1.\n"
+        "A score q k' is a sum of d_k products, so its deviation is sqrt(d_k), and the softmax of large scores is "
+        "nearly\n"
+        "one-hot: the entropy of the weights goes to 0, and with it the gradient that comes back through the softmax,\n"
+        "a_j (da_j - sum_l a_l da_l). Divided by sqrt(d_k), scores keep deviation 1 and nothing depends on d_k\n"
+        "(Vaswani et al. 2017, section 3.2.1).\n\n"
         "                  without the scale                      with 1/sqrt(d_k)\n"
         "   d_k  scores   entropy  largest  |gradient|    scores   entropy  largest  |gradient|\n",
         QUERIES, KEYS);
@@ -58,14 +68,16 @@ void demo_scale(FILE *out) {
                 without.entropy, without.largest, without.gradient, with.scores, with.entropy, with.largest,
                 with.gradient);
     }
-    fprintf(out, "\nEntropy in nats, at most log %d = %.4f. 'largest' is the mean of each query's largest weight.\n",
+    fprintf(out,
+            "\nEntropy in nats, at most log %d = %.4f; largest weight: means over the queries; gradient: median.\n",
             KEYS, log((double)KEYS));
 }
 
 void demo_change_target(double *largest, const ModelCheck *c, int sentence, int changed) {
     ArenaMark mark = arena_mark(c->arena);
     const Batch *b = c->batch;
-    int N = packed_rows(&b->target), V = c->p->output.out, start = b->target.offset[sentence], words = V - ID_FIRST_BYTE;
+    int N = packed_rows(&b->target), V = c->p->output.out, start = b->target.offset[sentence],
+        words = V - ID_FIRST_BYTE;
     int *id = &b->target_in[start + changed], before = *id;
     real *logits = arena_reals(c->arena, "logits", N, V), *moved = arena_reals(c->arena, "logits", N, V);
     transformer_logits(logits, b, c->p, c->positions, c->arena);

@@ -7,13 +7,14 @@
 
 #include "study/model_check.h"
 
-/* Why scores are divided by sqrt(d_k): for random queries and keys of width d_k, over 64 keys, */
+/* Why scores are divided by sqrt(d_k): what a softmax over 64 keys makes of random queries and keys of width d_k. */
 typedef struct ScaleRow {
     int d_k;
     double scores;   /* standard deviation of the scores, divided by sqrt(d_k) or not */
-    double entropy;  /* mean over the rows of the softmax, in nats; log 64 = 4.16 at most */
-    double largest;  /* mean over the rows of the largest weight */
-    double gradient; /* norm of the gradient of what enters the softmax, for a random gradient of what leaves it */
+    double entropy;  /* mean over the queries, in nats; log 64 = 4.16 at most */
+    double largest;  /* mean over the queries of the largest weight */
+    double gradient; /* median over the queries of the norm of the gradient of what enters the softmax, for a random
+                        gradient of what leaves it */
 } ScaleRow;
 ScaleRow demo_scale_row(int d_k, bool scaled);
 void demo_scale(FILE *out);

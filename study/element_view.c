@@ -71,8 +71,8 @@ static void print_contributions(FILE *out, const ModelCheck *c, ElementPlace pla
     contributions_by_sentence(value, c, place.param, place.index);
     fputs("  by sentence:\n", out);
     for (int s = 0; s < sentences; s++)
-        fprintf(out, "    %d source, %d target tokens%*s %24.16e\n", packed_length(&c->batch->source, s),
-                packed_length(&c->batch->target, s), 0, "", value[s]);
+        fprintf(out, "    %2d: %3d source, %3d target tokens %14s%24.16e\n", s + 1, packed_length(&c->batch->source, s),
+                packed_length(&c->batch->target, s), "", value[s]);
     memory_free(value);
 }
 

@@ -22,11 +22,13 @@ static int show_element(CheckedModel *m, const char *text) {
 static void explain_float(void) {
     puts("\nThis was float: 24 bits, eps = 6e-08. A loss of about 1 is known to 1e-7, so a difference of two losses "
          "needs a large\n"
-         "step (here 2e-2, in double 3e-4) to rise out of the rounding, and then the curve of the loss adds an error "
+         "step (here 1e-2, in double 3e-4) to rise out of the rounding, and then the curve of the loss adds an error "
          "of its own.\n"
-         "Right gradients so look wrong by up to a few per cent, and a gradient that is wrong by one per cent would "
-         "pass.\n"
-         "That is why gradients are proved in double, with the same source compiled again, to a bound of 1e-6.");
+         "Right gradients look wrong by some per cent, and a gradient that is wrong by one per cent would pass. That "
+         "is why\n"
+         "gradients are proved in double, by the same source compiled again, to a bound of 1e-6. The V of one element "
+         "shows it:\n"
+         "gradcheck --precision float --tensor 'NAME[i,j]'");
 }
 
 static int check(CheckedModel *m, const GradcheckRequest *r) {

@@ -56,8 +56,8 @@ typedef struct GradientCheck {
 
 /* Criterion of all gradient tests, which run in double. A float has 24 bits: a step large enough that the change of the
  * loss rises out of their rounding, and a bound that only gross mistakes exceed. */
-#define GRADIENT_CHECK_STEP (REAL_IS_DOUBLE ? 3e-4 : 2e-2)
-#define GRADIENT_CHECK_RELATIVE (REAL_IS_DOUBLE ? 1e-6 : 5e-2)
+#define GRADIENT_CHECK_STEP (REAL_IS_DOUBLE ? 3e-4 : 1e-2)
+#define GRADIENT_CHECK_RELATIVE (REAL_IS_DOUBLE ? 1e-6 : 1e-1)
 #define GRADIENT_CHECK_UNIT 0.5
 
 /* n, for the element at `value`. */
