@@ -184,7 +184,7 @@ static bool is_directory(const char *path) {
 
 bool checked_model_open(CheckedModel *m, const ModelRequest *r, Error *error) {
     double smoothing;
-    *m = (CheckedModel){.draw = {.seed = 1, .update = 1}};
+    *m = (CheckedModel){.draw = {.seed = 1, .update = 1}, .reduced = r->reduce};
     if ((r->source == NULL) != (r->target == NULL))
         return error_set(error, "--%s: a pair has two sides; give --%s too", r->source ? "source" : "target",
                          r->source ? "target" : "source");

@@ -20,6 +20,7 @@ enum { CHECKED_SENTENCES = 3 };
 typedef struct CheckedModel {
     char weights[160], text[400];   /* what they are, in words */
     ModelConfig config, configured; /* after and before the reduction */
+    bool reduced;
     ParamTable table;
     real *parameters, *gradients; /* [table.total] */
     Transformer p, dp;

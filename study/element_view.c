@@ -87,46 +87,49 @@ static void print_differences(FILE *out, const StepErrors *e, double analytic) {
                 i == best ? "  <- best h of two points" : "");
 }
 
-/* The exponent of an error's row of the plot. */
-static int decade(double error, int lowest) {
-    int exponent = error > 0 ? (int)floor(log10(error)) : lowest;
-    return exponent < lowest ? lowest : exponent;
+enum { LOWEST_DECADE = -16 };
+
+/* The row of the plot that a numerical gradient falls into. */
+static int decade(double numeric, double analytic) {
+    double error = fabs(numeric - analytic);
+    int exponent = error > 0 ? (int)floor(log10(error)) : LOWEST_DECADE;
+    return exponent < LOWEST_DECADE ? LOWEST_DECADE : exponent;
 }
 
-/* log10 of the errors against log10 of h: `*` two points, `o` five, `@` both. */
+/* log10 of the errors against log10 of h. */
 static void plot(FILE *out, const StepErrors *e, double analytic) {
-    enum { LOWEST = -16 };
-    int highest = LOWEST;
+    int two[ELEMENT_STEPS], five[ELEMENT_STEPS], highest = LOWEST_DECADE, lowest = 0;
     for (int i = 0; i < ELEMENT_STEPS; i++) {
-        int two = decade(fabs(e->two_point[i] - analytic), LOWEST),
-            five = decade(fabs(e->five_point[i] - analytic), LOWEST);
-        if (two > highest) highest = two;
-        if (five > highest) highest = five;
+        two[i] = decade(e->two_point[i], analytic);
+        five[i] = decade(e->five_point[i], analytic);
+        int more = two[i] > five[i] ? two[i] : five[i], less = two[i] + five[i] - more;
+        highest = more > highest ? more : highest;
+        lowest = less < lowest ? less : lowest;
     }
-    fputs("\n  error\n", out);
-    for (int row = highest; row >= LOWEST; row--) {
+    fputs("\n  error        * two points   o five points   @ both\n", out);
+    for (int row = highest; row >= lowest; row--) {
         fprintf(out, "  1e%+03d |", row);
-        for (int i = ELEMENT_STEPS - 1; i >= 0; i--) {
-            bool two = decade(fabs(e->two_point[i] - analytic), LOWEST) == row,
-                 five = decade(fabs(e->five_point[i] - analytic), LOWEST) == row;
-            fprintf(out, "  %c", two && five ? '@' : two ? '*' : five ? 'o' : ' ');
-        }
+        for (int i = ELEMENT_STEPS - 1; i >= 0; i--)
+            fprintf(out, "  %c", two[i] == row ? (five[i] == row ? '@' : '*') : five[i] == row ? 'o' : ' ');
         fputs("\n", out);
     }
     fputs("        +---------------------------------------------------  h\n"
-          "         1e-10                 1e-6                    1e-2      * two points, o five points, @ both\n",
+          "          1e-10                  1e-6                    1e-2\n",
           out);
 }
 
 static void print_reason(FILE *out) {
     double eps = REAL_IS_DOUBLE ? 0x1p-53 : 0x1p-24;
     fprintf(out,
-            "\nThe curve is a V. On the right the differences are cut off too early: the error of two points is\n"
-            "h^2 L'''/6, two decades for each decade of h (five points: h^4, four decades). On the left L(x+h) and "
-            "L(x-h) agree\n"
-            "in nearly all digits, and what is left is their rounding: eps |L| / h, with eps = %.1e in %s.\n"
+            "\nThe curve is a V. On the right the Taylor series is cut off too early: the error of two points is h^2 "
+            "L'''/6,\n"
+            "two decades for each decade of h (five points: h^4, four decades). On the left L(x+h) and L(x-h) agree in "
+            "nearly\n"
+            "all digits, and what is left is their rounding: eps |L| / h, with eps = %.1e in %s.\n"
             "The best h balances the two: about the cube root of eps, %.0e (five points: its fifth root, %.0e).\n",
             eps, REAL_IS_DOUBLE ? "double" : "float", cbrt(eps), pow(eps, 0.2));
+    if (!REAL_IS_DOUBLE)
+        fputs("Steps below the last place of x do not move it at all: the difference is 0 then.\n", out);
 }
 
 void element_view(FILE *out, ModelCheck *c, ElementPlace place) {
@@ -139,7 +142,8 @@ void element_view(FILE *out, ModelCheck *c, ElementPlace place) {
         snprintf(at, sizeof at, "[%zu]", place.index);
     else
         snprintf(at, sizeof at, "[%zu,%zu]", place.index / (size_t)p->cols, place.index % (size_t)p->cols);
-    fprintf(out, "%s%s%s%s = %.16g\n", p->name, at, p->also[0] ? ", also " : "", p->also, (double)*value);
+    fprintf(out, "%s%s%s%s\n", p->name, at, p->also[0] ? ", also " : "", p->also);
+    fprintf(out, "  value                  %24.16e\n", (double)*value);
     fprintf(out, "  analytic gradient      %24.16e\n", analytic);
     print_contributions(out, c, place);
 

@@ -1,7 +1,5 @@
 #include "study/full_check.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "study/memory_gradient.h"
 
@@ -87,7 +85,7 @@ static void describe_sizes(FILE *out, const char *label, const ModelConfig *c) {
 
 void full_check_describe(FILE *out, const CheckedModel *m, size_t most) {
     describe_sizes(out, "model", &m->configured);
-    if (memcmp(&m->config, &m->configured, sizeof m->config) != 0) describe_sizes(out, "reduced to", &m->config);
+    if (m->reduced) describe_sizes(out, "reduced to", &m->config);
     fprintf(out, "%-10s %s; %zu in %d tensors\n", "weights", m->weights, m->table.total, m->table.count);
     fprintf(out, "%-10s %s: %d source, %d target tokens; dropout as in update 1, label smoothing %g\n", "text", m->text,
             packed_rows(&m->batch.source), packed_rows(&m->batch.target), m->check.smoothing);
