@@ -128,6 +128,7 @@ ubsan:
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
 	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread" TESTS_DOUBLE= FUZZ_TARGETS= \
+	    PROGRAMS="$(filter-out gradcheck,$(PROGRAMS))" \
 	    TESTS_FLOAT="tests/both_lanes tests/both_decoding tests/both_beam tests/test_training"
 debug:
 	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"

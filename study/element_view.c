@@ -51,6 +51,7 @@ void element_differences(StepErrors *e, const GradientCheck *check, real *value)
         e->h[i] = pow(10, -2 - i / 2.0);
         e->two_point[i] = gradient_two_point(check, value, e->h[i]);
         e->five_point[i] = gradient_five_point(check, value, e->h[i]);
+        e->kink[i] = gradient_has_kink(check, value, 2 * e->h[i]);
     }
 }
 
@@ -82,9 +83,9 @@ static void print_differences(FILE *out, const StepErrors *e, double analytic) {
           "        h   (L(x+h) - L(x-h)) / 2h     error   five-point stencil         error\n",
           out);
     for (int i = 0; i < ELEMENT_STEPS; i++)
-        fprintf(out, "  %7.1e  %24.16e  %8.1e  %24.16e  %8.1e%s\n", e->h[i], e->two_point[i],
+        fprintf(out, "  %7.1e  %24.16e  %8.1e  %24.16e  %8.1e%s%s\n", e->h[i], e->two_point[i],
                 fabs(e->two_point[i] - analytic), e->five_point[i], fabs(e->five_point[i] - analytic),
-                i == best ? "  <- best h of two points" : "");
+                e->kink[i] ? "  kink" : "", i == best ? "  <- best h of two points" : "");
 }
 
 enum { LOWEST_DECADE = -16 };
@@ -118,7 +119,7 @@ static void plot(FILE *out, const StepErrors *e, double analytic) {
           out);
 }
 
-static void print_reason(FILE *out) {
+static void print_reason(FILE *out, const StepErrors *e) {
     double eps = REAL_IS_DOUBLE ? 0x1p-53 : 0x1p-24;
     fprintf(out,
             "\nThe curve is a V. On the right the Taylor series is cut off too early: the error of two points is h^2 "
@@ -130,6 +131,10 @@ static void print_reason(FILE *out) {
             eps, REAL_IS_DOUBLE ? "double" : "float", cbrt(eps), pow(eps, 0.2));
     if (!REAL_IS_DOUBLE)
         fputs("Steps below the last place of x do not move it at all: the difference is 0 then.\n", out);
+    if (e->kink[0])
+        fputs("At steps marked kink a relu changes sides between x - 2h and x + 2h: L is not smooth there, and the "
+              "error jumps.\n",
+              out);
 }
 
 void element_view(FILE *out, ModelCheck *c, ElementPlace place) {
@@ -148,8 +153,11 @@ void element_view(FILE *out, ModelCheck *c, ElementPlace place) {
     print_contributions(out, c, place);
 
     StepErrors e;
-    element_differences(&e, &(GradientCheck){.loss = model_check_loss, .context = c}, value);
+    bool relu = c->p->config.activation == ACTIVATION_RELU;
+    element_differences(
+        &e, &(GradientCheck){.loss = model_check_loss, .pattern = relu ? model_check_pattern : NULL, .context = c},
+        value);
     print_differences(out, &e, analytic);
     plot(out, &e, analytic);
-    print_reason(out);
+    print_reason(out, &e);
 }

@@ -20,6 +20,7 @@ bool element_find(ElementPlace *place, const ParamTable *table, const char *text
 enum { ELEMENT_STEPS = 17 };
 typedef struct StepErrors {
     double h[ELEMENT_STEPS], two_point[ELEMENT_STEPS], five_point[ELEMENT_STEPS]; /* the numerical gradients */
+    bool kink[ELEMENT_STEPS];                                                     /* a relu changes sides within 2h */
 } StepErrors;
 
 void element_differences(StepErrors *e, const GradientCheck *check, real *value);

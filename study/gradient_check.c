@@ -41,8 +41,7 @@ double gradient_five_point(const GradientCheck *check, real *value, double h) {
     return (4 * gradient_two_point(check, value, h) - gradient_two_point(check, value, 2 * h)) / 3;
 }
 
-/* Does a relu change sides between x - reach and x + reach? */
-static bool has_kink(const GradientCheck *check, real *value, double reach) {
+bool gradient_has_kink(const GradientCheck *check, real *value, double reach) {
     if (check->pattern == NULL) return false;
     double x = (double)*value;
     uint64_t pattern[3];
@@ -72,7 +71,7 @@ static void check_element(GradientResult *r, const GradientCheck *check, const G
             best_numeric = n;
         }
     }
-    if (!passed && has_kink(check, &t->value[i], 2 * 10 * h)) { /* h has left the loop ten times too small */
+    if (!passed && gradient_has_kink(check, &t->value[i], 2 * 10 * h)) { /* h has left the loop ten times too small */
         r->skipped++;
         return;
     }

@@ -66,6 +66,9 @@ double gradient_five_point(const GradientCheck *check, real *value, double h);
 /* (L(x + h) - L(x - h)) / 2h, error h^2 L''' / 6 + roundoff / h. */
 double gradient_two_point(const GradientCheck *check, real *value, double h);
 
+/* Does a relu change sides between x - reach and x + reach? False where the check has no pattern. */
+bool gradient_has_kink(const GradientCheck *check, real *value, double reach);
+
 /* Elements of a tensor of so many that are checked: one in each block of *block, all where that is 1. */
 size_t gradient_check_samples(const GradientCheck *check, size_t count, size_t *block);
 
