@@ -90,11 +90,11 @@ $(BUILD)/double/tests/%: $(BUILD)/double/tests/%.o $(SUPPORT:%.c=$(BUILD)/double
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 # gradcheck is double, with a float twin of its engine inside: one object, all of whose names are local but one.
-$(BUILD)/float/gradcheck_run.o: $(BUILD)/float/libtandem.a
+$(BUILD)/gradcheck_float.o: $(BUILD)/float/libtandem.a
 	@echo 'LD  $@'
 	$(Q)$(LD) -r -u gradcheck_run -o $@ $<
 	$(Q)$(OBJCOPY) --redefine-sym gradcheck_run=gradcheck_run_in_float --keep-global-symbol=gradcheck_run_in_float $@
-GRADCHECK_PARTS = $(addprefix $(BUILD)/,double/gradcheck.o float/gradcheck_run.o double/libtandem.a)
+GRADCHECK_PARTS = $(addprefix $(BUILD)/,double/gradcheck.o gradcheck_float.o double/libtandem.a)
 $(BUILD)/programs/gradcheck $(if $(filter build,$(BUILD)),gradcheck): $(GRADCHECK_PARTS)
 	@mkdir -p $(@D)
 	@echo 'LD  $@'

@@ -1,4 +1,4 @@
-/* ./gradcheck [CONFIG.ini | RUN]: analytic against numerical gradients, of all modules and the whole request.model.
+/* ./gradcheck [CONFIG.ini | RUN]: analytic against numerical gradients, of all modules and the whole model.
  *
  * The program holds itself twice: all of it in double, where gradients are proved, and in float, for --precision float. */
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const Option table[] = {
     TEXT("target", "TEXT", request.model.target, "... and its translation (default: from the run's validation corpus)"),
     OPTION("set", "section.key=value", LIST, request.model.set, 0, 0, NULL, "overrides a key of the configuration; may be given several times"),
     OPTION("precision", "", CHOICE, precision, 0, 0, "double|float", "the same in float, to see what a float can show"),
-    OPTION("demo", "", CHOICE, request.demo, 0, 0, "none|scale|causality", "why 1/sqrt(d_k); what a later token changes"),
+    OPTION("demo", "", CHOICE, request.demo, 0, 0, "scale|causality", "why 1/sqrt(d_k); what a later token changes"),
     FLAG("help", help, "this text"),
     FLAG("version", version, "the version"),
 };
@@ -40,11 +40,11 @@ static const Option table[] = {
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
 static void print_help(void) {
-    puts("usage: gradcheck [CONFIG.ini | RUN] [--module NAME | --tensor NAME[i,j] | --demo NAME] [--reduce] [--samples "
-         "N]\n"
+    puts("usage: gradcheck [CONFIG.ini | RUN] [--reduce] [--samples N] [--module NAME]\n"
+         "       gradcheck [CONFIG.ini | RUN] --tensor NAME[i,j] | --demo NAME\n"
          "\n"
-         "Compares every gradient with central differences: each module alone, then the whole request.model. Exit 1 if "
-         "any differs.\n");
+         "Compares every gradient with central differences: each module alone, then the whole model.\n"
+         "Exit 1 if any differs.\n");
     options_print_help(table, OPTIONS, stdout);
     puts("\nModules:");
     for (int i = 0; i < STUDY_MODULES; i++) printf("  %-24s %s\n", study_modules[i].name, study_modules[i].formula);
@@ -70,7 +70,7 @@ static bool check_module(const char *name, Error *error) {
 
 static bool parse(Arguments *a, int argc, char **argv, Error *error) {
     int first;
-    *a = (Arguments){.request.samples = -1};
+    *a = (Arguments){.request = {.samples = -1, .demo = DEMO_NONE}};
     if (!options_parse(a, table, OPTIONS, argc, argv, NULL, &first, error)) return false;
     GradcheckRequest *r = &a->request;
     r->model.path = argv[first]; /* NULL where there is none */

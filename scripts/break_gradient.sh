@@ -46,7 +46,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 mutation_split "$(echo "$found" | cut -f 2-)"
-parts="$build/double/gradcheck.o $build/float/gradcheck_run.o $build/double/libtandem.a"
+parts="$build/double/gradcheck.o $build/gradcheck_float.o $build/double/libtandem.a"
 for part in $parts $build/flags; do
     [ -e "$part" ] || die 1 "$part: is not there; run make first"
 done

@@ -153,8 +153,7 @@ static bool open_run(CheckedModel *m, double *smoothing, const ModelRequest *r, 
 
 static bool open_config(CheckedModel *m, double *smoothing, const ModelRequest *r, Error *error) {
     if (r->source != NULL)
-        return error_set(error, "--source: text needs the tokenizer of a run; give the directory of one in place of %s",
-                         r->path == NULL ? "no file" : r->path);
+        return error_set(error, "--source: text needs the tokenizer of a run; give the directory of one");
     m->configured = OWN;
     *smoothing = OWN_SMOOTHING;
     uint64_t seed = 1;

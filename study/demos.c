@@ -51,17 +51,15 @@ ScaleRow demo_scale_row(int d_k, bool scaled) {
 }
 
 void demo_scale(FILE *out) {
-    fprintf(
-        out,
-        "Why attention divides its scores by sqrt(d_k). %d queries, %d keys, all numbers normal with deviation 1.\n"
-        "A score q k' is a sum of d_k products, so its deviation is sqrt(d_k), and the softmax of large scores is "
-        "nearly\n"
-        "one-hot: the entropy of the weights goes to 0, and with it the gradient that comes back through the softmax,\n"
-        "a_j (da_j - sum_l a_l da_l). Divided by sqrt(d_k), scores keep deviation 1 and nothing depends on d_k\n"
-        "(Vaswani et al. 2017, section 3.2.1).\n\n"
-        "                  without the scale                      with 1/sqrt(d_k)\n"
-        "   d_k  scores   entropy  largest  |gradient|    scores   entropy  largest  |gradient|\n",
-        QUERIES, KEYS);
+    fprintf(out,
+            "Why attention divides its scores by sqrt(d_k). %d queries, %d keys, all numbers normal with\n"
+            "deviation 1. A score q k' is a sum of d_k products, so its deviation is sqrt(d_k), and the\n"
+            "softmax of large scores is nearly one-hot: the entropy of the weights goes to 0, and with it the\n"
+            "gradient that comes back through the softmax, a_j (da_j - sum_l a_l da_l). Divided by sqrt(d_k),\n"
+            "scores keep deviation 1 and nothing depends on d_k (Vaswani et al. 2017, section 3.2.1).\n\n"
+            "                  without the scale                      with 1/sqrt(d_k)\n"
+            "   d_k  scores   entropy  largest  |gradient|    scores   entropy  largest  |gradient|\n",
+            QUERIES, KEYS);
     for (int d_k = 1; d_k <= MOST_D_K; d_k *= 4) {
         ScaleRow without = demo_scale_row(d_k, false), with = demo_scale_row(d_k, true);
         fprintf(out, "  %4d  %6.2f  %8.4f  %7.4f  %10.2e    %6.2f  %8.4f  %7.4f  %10.2e\n", d_k, without.scores,
@@ -105,15 +103,15 @@ bool demo_causality(FILE *out, const ModelCheck *c) {
     int shown = T < MOST_SHOWN ? T : MOST_SHOWN;
     double *largest = memory_alloc((size_t)T, sizeof *largest, "differences");
     bool causal = true;
-    fprintf(
-        out,
-        "Causality. The decoder reads its own target, shifted by one; position t may see tokens 1..t and no later "
-        "one,\n"
-        "or it could copy what it has to predict. One token of a target of %d is replaced by another; the table has "
-        "the\n"
-        "largest change of a logit at each position, '.' where not one bit changed. Masked self-attention makes it a\n"
-        "triangle: all to the left of the changed token stays as it was.\n\n  token  position\n        ",
-        T);
+    fprintf(out,
+            "Causality. The decoder reads its own target, shifted by one; position t may see tokens 1..t and\n"
+            "no later one, or it could copy what it has to predict. One token of a target of %d is replaced\n"
+            "by another; the table has the largest change of a logit at each position, '.' where not one bit\n"
+            "changed. Masked self-attention makes it a triangle: all to the left of the changed token stays\n"
+            "as it was.\n\n"
+            "  token  position\n"
+            "        ",
+            T);
     for (int t = 0; t < shown; t++) fprintf(out, " %7d", t + 1);
     fputs("\n", out);
     for (int changed = 0; changed < shown; changed++) {

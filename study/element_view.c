@@ -122,19 +122,16 @@ static void plot(FILE *out, const StepErrors *e, double analytic) {
 static void print_reason(FILE *out, const StepErrors *e) {
     double eps = REAL_IS_DOUBLE ? 0x1p-53 : 0x1p-24;
     fprintf(out,
-            "\nThe curve is a V. On the right the Taylor series is cut off too early: the error of two points is h^2 "
-            "L'''/6,\n"
-            "two decades for each decade of h (five points: h^4, four decades). On the left L(x+h) and L(x-h) agree in "
-            "nearly\n"
-            "all digits, and what is left is their rounding: eps |L| / h, with eps = %.1e in %s.\n"
-            "The best h balances the two: about the cube root of eps, %.0e (five points: its fifth root, %.0e).\n",
+            "\nThe curve is a V. On the right the Taylor series is cut off too early: the error of two points\n"
+            "is h^2 L'''/6, two decades for each decade of h (five points: h^4, four decades). On the left\n"
+            "L(x+h) and L(x-h) agree in nearly all digits, and what is left is their rounding: eps |L| / h,\n"
+            "with eps = %.1e in %s. The best h balances the two: about the cube root of eps, %.0e (five\n"
+            "points: its fifth root, %.0e).\n",
             eps, REAL_IS_DOUBLE ? "double" : "float", cbrt(eps), pow(eps, 0.2));
     if (!REAL_IS_DOUBLE)
         fputs("Steps below the last place of x do not move it at all: the difference is 0 then.\n", out);
     if (e->kink[0])
-        fputs("At steps marked kink a relu changes sides between x - 2h and x + 2h: L is not smooth there, and the "
-              "error jumps.\n",
-              out);
+        fputs("At steps marked kink a relu changes sides between x - 2h and x + 2h: L is not smooth there.\n", out);
 }
 
 void element_view(FILE *out, ModelCheck *c, ElementPlace place) {

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "study/memory_gradient.h"
 
-enum { SMALL_MODEL = 100000, SMALL_SAMPLES = 64, LARGE_SAMPLES = 8, MODULE_WIDTH = 48 };
+enum { SMALL_MODEL = 100000, SMALL_SAMPLES = MODULE_SAMPLES, LARGE_SAMPLES = 8, MODULE_WIDTH = 48 };
 
 size_t full_check_samples(const ParamTable *table) {
     return table->total <= SMALL_MODEL ? SMALL_SAMPLES : LARGE_SAMPLES;
@@ -93,8 +93,7 @@ void full_check_describe(FILE *out, const CheckedModel *m, size_t most) {
         fprintf(out, "%-10s every element\n", "checked");
     else
         fprintf(out,
-                "%-10s at most %zu elements of each tensor, one in each of as many blocks: in turn any one, by a hash, "
-                "and\n"
-                "           the one with the largest gradient\n",
+                "%-10s at most %zu elements of each tensor, one in each of as many blocks:\n"
+                "           in turn any one, by a hash of its place, and the one with the largest gradient\n",
                 "checked", most);
 }

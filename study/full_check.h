@@ -6,7 +6,8 @@
 #include "study/gradient_table.h"
 #include "study/modules.h"
 
-/* Elements to check of each tensor: all of a small model's up to 64, of a large one's 8. */
+/* Elements to check of each tensor where nobody asks for a number: of a model 64, or 8 where it is large. */
+enum { MODULE_SAMPLES = 64 };
 size_t full_check_samples(const ParamTable *table);
 
 /* All modules: a row for each tensor of the plain variant, and one row for each further variant that passes. With `only`,

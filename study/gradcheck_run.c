@@ -20,27 +20,26 @@ static int show_element(CheckedModel *m, const char *text) {
 }
 
 static void explain_float(void) {
-    puts("\nThis was float: 24 bits, eps = 6e-08. A loss of about 1 is known to 1e-7, so a difference of two losses "
-         "needs a large\n"
-         "step (here 1e-2, in double 3e-4) to rise out of the rounding, and then the curve of the loss adds an error "
-         "of its own.\n"
-         "Right gradients look wrong by some per cent, and a gradient that is wrong by one per cent would pass. That "
-         "is why\n"
-         "gradients are proved in double, by the same source compiled again, to a bound of 1e-6. The V of one element "
-         "shows it:\n"
-         "gradcheck --precision float --tensor 'NAME[i,j]'");
+    puts("\nThis was float: 24 bits, eps = 6e-08. A loss of about 1 is known to 1e-7, so a difference of two losses\n"
+         "needs a large step (here 1e-2, in double 3e-4) to rise out of the rounding, and then the curve of the loss\n"
+         "adds an error of its own. Right gradients look wrong by some per cent, and a gradient that is wrong by one\n"
+         "per cent would pass. That is why gradients are proved in double, by the same source compiled again, to a\n"
+         "bound of 1e-6. The V of one element shows it: gradcheck --precision float --tensor 'NAME[i,j]'");
+}
+
+static size_t samples_of(const GradcheckRequest *r, size_t usual) {
+    return r->samples < 0 ? usual : (size_t)r->samples;
 }
 
 static int check(CheckedModel *m, const GradcheckRequest *r) {
-    const StudyModule *module = r->module == NULL ? NULL : study_module_find(r->module);
-    bool model = r->module == NULL || module == NULL; /* the name is `model` then */
+    const StudyModule *module = r->module == NULL ? NULL : study_module_find(r->module); /* NULL for "model" too */
     GradientTable t = {.out = stdout};
-    size_t most = r->samples >= 0 ? (size_t)r->samples : full_check_samples(&m->table);
     printf("L is a loss, a the analytic gradient dL/dx, n the numerical one. absolute = |a - n|;\n"
            "relative = |a - n| / (max(|a|, |n|) + G/100), G the largest gradient of the module; up to %.0e passes.\n\n",
            GRADIENT_CHECK_RELATIVE);
-    if (r->module == NULL || module != NULL) full_check_modules(&t, module, most);
-    if (model) {
+    if (r->module == NULL || module != NULL) full_check_modules(&t, module, samples_of(r, MODULE_SAMPLES));
+    if (module == NULL) {
+        size_t most = samples_of(r, full_check_samples(&m->table));
         puts("");
         full_check_describe(stdout, m, most);
         full_check_model(&t, m, most);

@@ -5,14 +5,14 @@
 
 #include "study/checked_model.h"
 
-typedef enum GradcheckDemo { DEMO_NONE, DEMO_SCALE, DEMO_CAUSALITY } GradcheckDemo;
+typedef enum GradcheckDemo { DEMO_NONE = -1, DEMO_SCALE, DEMO_CAUSALITY } GradcheckDemo;
 
 /* Holds no real, so that both halves of the program read it alike. */
 typedef struct GradcheckRequest {
     ModelRequest model;
     const char *module; /* of study/modules.h, or "model" for the whole model; NULL: all of them */
     const char *tensor; /* "NAME[i,j]": only this element */
-    int samples;        /* elements of each tensor; 0: all; -1: by the size of the model */
+    int samples;        /* elements of each tensor; 0: all; -1: as full_check_samples says */
     GradcheckDemo demo; /* instead of a check */
 } GradcheckRequest;
 

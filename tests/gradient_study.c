@@ -2,6 +2,7 @@
  * demonstrations. */
 #include "tests/support/probe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -10,6 +11,7 @@
 #include "study/contributions.h"
 #include "study/demos.h"
 #include "study/element_view.h"
+#include "study/gradient_table.h"
 #include "study/memory_gradient.h"
 #include "tests/support/small_model.h"
 
@@ -147,6 +149,63 @@ static void test_errors_make_a_v(void **state) {
     assert_true(x == 1);
 }
 
+/* The rows, and what they come to. The text of the table is in `text` until the next call. */
+static char text[4096];
+static bool print_table(const GradientTensor *tensor, const GradientResult *r, int rows) {
+    memset(text, 0, sizeof text);
+    GradientTable t = {.out = fmemopen(text, sizeof text, "w")};
+    assert_non_null(t.out);
+    gradient_table_begin(&t, 8, 8);
+    for (int i = 0; i < rows; i++) gradient_table_row(&t, "part", &tensor[i], &r[i]);
+    bool passed = gradient_table_end(&t);
+    fclose(t.out);
+    return passed;
+}
+
+static void test_table(void **state) {
+    (void)state;
+    const GradientTensor tensor[] = {{.name = "W", .count = 200, .rows = 10, .cols = 20},
+                                     {.name = "b", .count = 8, .zero = "shifts"}};
+    GradientResult r[] = {{.checked = 98, .skipped = 2, .name = "W", .index = 43, .worst = 2e-9},
+                          {.checked = 8, .name = "b", .worst = 1e-9}};
+    assert_true(print_table(tensor, r, 2));
+    assert_non_null(strstr(text, "part      W         [10,20]           98   0.0e+00   2.0e-09  ok, 2 skipped\n"));
+    assert_non_null(strstr(text, "ok, zero: shifts\n"));
+    assert_non_null(
+        strstr(text, "passed: 106 elements of 2 tensors; worst relative error 2.0e-09, part: W[2,3]; 2 skipped"));
+    r[0].skipped = 3; /* of 109: more than 2% */
+    assert_false(print_table(tensor, r, 2));
+    assert_non_null(strstr(text, "FAILED: 106 elements"));
+    r[0].skipped = 0;
+    r[0].failed = 1;
+    assert_false(print_table(tensor, r, 2));
+    assert_non_null(strstr(text, "1 of 98 differ, most [2,3]"));
+    assert_non_null(strstr(text, "FAILED: 1 of 2 tensors, 1 of 106 elements"));
+    r[0].failed = 0;
+    r[1].zero_wrong = true;
+    assert_false(print_table(tensor, r, 2));
+    assert_non_null(strstr(text, "not zero, which it is by theory: it shifts"));
+    r[1] = (GradientResult){.skipped = 8};
+    assert_false(print_table(tensor, r, 2));
+    assert_non_null(strstr(text, "every element was skipped"));
+}
+
+/* relu(x - kink) does not disturb steps that stay on one side. */
+static const double KINK = 1 + 5e-4;
+static double bent(void *context) { return fmax(0, *(real *)context - KINK); }
+static uint64_t side(void *context) { return *(real *)context > KINK; }
+
+static void test_kinks_are_marked(void **state) {
+    (void)state;
+    real x = 1;
+    StepErrors e;
+    element_differences(&e, &(GradientCheck){.loss = bent, .pattern = side, .context = &x}, &x);
+    for (int i = 0; i < ELEMENT_STEPS; i++) {
+        assert_int_equal(e.kink[i], 2 * e.h[i] > 5e-4);
+        assert_int_equal(e.five_point[i] != 0, e.kink[i]);
+    }
+}
+
 static void test_elements_are_found(void **state) {
     (void)state;
     Case c;
@@ -163,9 +222,9 @@ static void test_elements_are_found(void **state) {
     static const char *const wrong[] = {"",       "[",      "[2]",    "[2,]",  "[2,3",
                                         "[2,3]x", "[-1,0]", "[23,0]", "[0,8]", "[0,99999999999999999999]"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "lm_head.weight%s", wrong[i]);
-        assert_false(element_find(&place, &c.m.table, text, &error));
+        char name[64];
+        snprintf(name, sizeof name, "lm_head.weight%s", wrong[i]);
+        assert_false(element_find(&place, &c.m.table, name, &error));
         assert_non_null(strstr(error.text, "from lm_head.weight[0,0] to [22,7]"));
     }
     case_free(&c);
@@ -235,6 +294,8 @@ int main(void) {
         cmocka_unit_test(test_sentences_add_up),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_errors_make_a_v),
+        cmocka_unit_test(test_kinks_are_marked),
+        cmocka_unit_test(test_table),
         cmocka_unit_test(test_elements_are_found),
         cmocka_unit_test(test_reduction_keeps_the_structure),
         cmocka_unit_test(test_scale),
