@@ -54,7 +54,7 @@ notice() { # file: prints the test that failed
 mkdir -p "$work/tests/support" "$work/original"
 cp -r "$root/base" "$root/model" "$root/study" "$work/"
 cp -r "$work/model" "$work/original/"
-cp "$root"/tests/gradient_*.c "$work/tests/"
+for test in $all_tests; do cp "$root/tests/$test.c" "$work/tests/"; done
 cp "$root"/tests/support/probe.[ch] "$root"/tests/support/small_model.[ch] "$work/tests/support/"
 (cd "$work" && ls base/*.c model/*.c study/gradient_check.c study/probe.c study/modules*.c study/model_check.c tests/support/*.c tests/*.c) >"$work/files"
 while read -r file; do
