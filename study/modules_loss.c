@@ -26,7 +26,8 @@ static void run(Case *c, Arena *arena, bool backward) {
         int C = c->N - n < c->chunk ? c->N - n : c->chunk;
         const real *h = c->h + n * c->D;
         loss_forward(&sums, NULL, &a, h, c->targets + n, &c->p, c->smoothing, C);
-        if (backward) loss_backward(c->dh + n * c->D, &c->dp, &a, h, c->targets + n, &c->p, c->smoothing, c->dy[0], C);
+        if (backward)
+            loss_backward(c->dh + n * c->D, &c->dp, &a, h, c->targets + n, &c->p, c->smoothing, (double)c->dy[0], C);
     }
     c->y[0] = (real)sums.objective;
     arena_release(arena, mark);
