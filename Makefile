@@ -20,6 +20,7 @@ MARCH ?= native
 WERROR ?=
 BUILD ?= build
 EXTRA ?=
+OBJCOPY ?= objcopy
 V ?= 0
 ifeq ($(V),0)
 Q = @
@@ -86,7 +87,7 @@ $(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o) $(PAGES:%=$(BUIL
 
 # The programs are float; a sanitizer build (BUILD elsewhere) leaves those at the root alone.
 ifeq ($(BUILD),build)
-$(PROGRAMS): %: build/float/%.o build/float/libtandem.a
+$(filter-out gradcheck,$(PROGRAMS)): %: build/float/%.o build/float/libtandem.a
 	@echo 'LD  $@'
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 endif
@@ -101,6 +102,17 @@ $(BUILD)/float/tests/%: $(BUILD)/float/tests/%.o $(SUPPORT:%.c=$(BUILD)/float/%.
 $(BUILD)/double/tests/%: $(BUILD)/double/tests/%.o $(SUPPORT:%.c=$(BUILD)/double/%.o) $(BUILD)/double/libtandem.a
 	@echo 'LD  $@'
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+# gradcheck is double, with a float twin of its engine inside: one object, all of whose names are local but one.
+$(BUILD)/gradcheck_float.o: $(BUILD)/float/libtandem.a
+	@echo 'LD  $@'
+	$(Q)$(LD) -r -u gradcheck_run -o $@ $<
+	$(Q)$(OBJCOPY) --redefine-sym gradcheck_run=gradcheck_run_in_float --keep-global-symbol=gradcheck_run_in_float $@
+GRADCHECK_PARTS = $(addprefix $(BUILD)/,double/gradcheck.o gradcheck_float.o double/libtandem.a)
+$(BUILD)/programs/gradcheck $(if $(filter build,$(BUILD)),gradcheck): $(GRADCHECK_PARTS)
+	@mkdir -p $(@D)
+	@echo 'LD  $@'
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
 # Fuzz targets: with a plain driver among the tests, with libFuzzer in $(BUILD)/fuzzers.
 FUZZ_TARGETS = $(patsubst %.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -144,6 +156,7 @@ sanitize:
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
 	$(MAKE) test CC=clang-14 BUILD=build/tsan EXTRA="-fsanitize=thread" TESTS_DOUBLE= FUZZ_TARGETS= \
+	    PROGRAMS="$(filter-out gradcheck,$(PROGRAMS))" \
 	    TESTS_FLOAT="tests/both_lanes tests/both_decoding tests/both_beam tests/test_training"
 debug:
 	$(MAKE) test BUILD=build/debug EXTRA="-DTANDEM_DEBUG -O1"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/file.h"
 #include "base/ini.h"
 #include "base/memory.h"
@@ -150,30 +151,10 @@ static bool is_section(const char *name) {
     return false;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that lead from a to b (Damerau 1964); both have
- * at most 40 characters, else 99. */
-static int edit_distance(const char *a, const char *b) {
-    int m = (int)strlen(a), n = (int)strlen(b), d[41][41];
-    if (m > 40 || n > 40) return 99;
-    for (int i = 0; i <= m; i++) d[i][0] = i;
-    for (int j = 0; j <= n; j++) d[0][j] = j;
-    for (int i = 1; i <= m; i++)
-        for (int j = 1; j <= n; j++) {
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    return d[m][n];
-}
-
 /* The key meant by one that does not exist: of this name in another section, or the nearest, first in its own
  * section (section NULL: a section itself is looked for). -1 where nothing is near. */
 static int nearest(const char *section, const char *name) {
-    int found = -1, best = (int)strlen(name) / 3 + 2; /* about a third of the letters may be wrong */
-    best = best > 10 ? 10 : best;
+    int found = -1, best = edit_near(name);
     for (int k = 0; k < KEYS; k++) {
         if (section != NULL && strcmp(keys[k].key, name) == 0) return k;
         bool elsewhere = section != NULL && strcmp(keys[k].section, section) != 0;

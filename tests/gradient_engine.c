@@ -11,6 +11,7 @@ enum { SIZE = 6, DEAD = 2 };
 typedef struct Case {
     real x[SIZE], dx[SIZE], dead[DEAD], ddead[DEAD];
     double kink;
+    uint64_t (*pattern)(void *context);
 } Case;
 
 static double loss(void *context) {
@@ -28,8 +29,17 @@ static Case right(void) {
 }
 
 static GradientResult check(Case *c, size_t every, GradientResult each[2]) {
-    const GradientTensor tensor[] = {{"x", c->x, c->dx, SIZE, false}, {"dead", c->dead, c->ddead, DEAD, true}};
-    GradientCheck g = {loss, c, tensor, 2, every, GRADIENT_CHECK_STEP, GRADIENT_CHECK_RELATIVE};
+    const GradientTensor tensor[] = {
+        {.name = "x", .value = c->x, .analytic = c->dx, .count = SIZE},
+        {.name = "dead", .value = c->dead, .analytic = c->ddead, .count = DEAD, .zero = "not read"}};
+    GradientCheck g = {.loss = loss,
+                       .pattern = c->pattern,
+                       .context = c,
+                       .tensor = tensor,
+                       .tensors = 2,
+                       .every = every,
+                       .step = GRADIENT_CHECK_STEP,
+                       .relative = GRADIENT_CHECK_RELATIVE};
     return gradient_check(&g, each);
 }
 
@@ -93,6 +103,63 @@ static void test_kink_is_tried_again(void **state) {
     assert_int_equal(r.failed, 1);
 }
 
+static uint64_t side_of_kink(void *context) {
+    const Case *c = context;
+    return (double)c->x[0] > c->kink;
+}
+
+/* So near to the kink that no step is small enough: a failure, unless the pattern proves it; which it must not do elsewhere. */
+static void test_kink_is_skipped(void **state) {
+    (void)state;
+    Case c = right();
+    c.kink = (double)c.x[0] - 1e-7;
+    GradientResult r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.skipped, 0);
+    c.pattern = side_of_kink;
+    r = check(&c, 1, NULL);
+    assert_true(gradient_check_passed(&r));
+    assert_int_equal(r.skipped, 1);
+    assert_int_equal(r.checked, SIZE + DEAD - 1);
+    c.dx[1] += 1;
+    r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1);
+    assert_string_equal(r.name, "x");
+    assert_near(r.absolute, 1, 1e-6);
+    c = right();
+    c.pattern = side_of_kink;
+    c.dx[0] += 1;
+    r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.skipped, 0);
+}
+
+/* Every second sample is where the gradient is, so that one nonzero row of a large embedding is looked at. */
+static void test_samples_find_gradients(void **state) {
+    (void)state;
+    enum { ROW = 50, LARGE = 4000 };
+    static real x[LARGE], dx[LARGE];
+    Case c = right();
+    const GradientTensor tensor = {.name = "x", .value = x, .analytic = dx, .count = LARGE};
+    GradientCheck g = {.loss = loss,
+                       .context = &c,
+                       .tensor = &tensor,
+                       .tensors = 1,
+                       .every = 1,
+                       .most = 8,
+                       .step = GRADIENT_CHECK_STEP,
+                       .relative = GRADIENT_CHECK_RELATIVE};
+    size_t block;
+    assert_int_equal(gradient_check_samples(&g, LARGE, &block), 8);
+    assert_int_equal(gradient_check_samples(&g, 8, &block), 8);
+    assert_int_equal(gradient_check_samples(&g, 9, &block), 5);
+    dx[500 + ROW] = 1; /* the loss does not depend on x: wrong */
+    GradientResult r = gradient_check(&g, NULL);
+    assert_int_equal(r.checked, 8);
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(r.index, 500 + ROW);
+}
+
 static void test_samples(void **state) {
     (void)state;
     Case c = right();
@@ -108,6 +175,8 @@ int main(void) {
         cmocka_unit_test(test_wrong_gradient_fails),
         cmocka_unit_test(test_zero_by_theory),
         cmocka_unit_test(test_kink_is_tried_again),
+        cmocka_unit_test(test_kink_is_skipped),
+        cmocka_unit_test(test_samples_find_gradients),
         cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;

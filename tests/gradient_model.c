@@ -2,67 +2,26 @@
 #include "tests/support/probe.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "model/matmul.h"
-#include "study/gradient_check.h"
+#include "study/model_check.h"
 #include "tests/support/small_model.h"
 
-typedef struct Case {
-    SmallModel *m;
-    const Batch *batch;
-    double smoothing;
-    const DropoutDraw *draw;
-    double rdrop; /* alpha; NO_RDROP: one pass */
-} Case;
-
-static const double NO_RDROP = -1;
-
-static double loss(void *context) {
-    Case *c = context;
-    SmallModel *m = c->m;
-    LossSums sums =
-        c->rdrop == NO_RDROP
-            ? transformer_loss(NULL, c->batch, &m->p, &m->positions, c->smoothing, c->draw, &m->arena)
-            : transformer_rdrop_loss(c->batch, &m->p, &m->positions, c->smoothing, c->rdrop, c->draw, &m->arena);
-    return sums.objective / (double)sums.tokens;
-}
-
-/* Two times add up in the gradient slab; half of their sum is the gradient. */
-static void analytic_gradient(Case *c) {
-    SmallModel *m = c->m;
-    double scale = 0.5 / packed_rows(&c->batch->target);
-    memset(m->gradients, 0, m->table.total * sizeof(real));
-    for (int time = 0; time < 2; time++) {
-        if (c->rdrop == NO_RDROP)
-            transformer_gradient(&m->dp, c->batch, &m->p, &m->positions, c->smoothing, scale, c->draw, &m->arena);
-        else
-            transformer_rdrop_gradient(&m->dp, c->batch, &m->p, &m->positions, c->smoothing, c->rdrop, scale, c->draw,
-                                       &m->arena);
-    }
-}
-
-static bool is_key_bias(const char *name) { return strstr(name, "k_proj.bias") != NULL; }
-
-static GradientResult check_tensors(Case *c, size_t every) {
-    const ParamTable *table = &c->m->table;
-    GradientTensor *tensor = memory_alloc((size_t)table->count, sizeof *tensor, "gradient test");
-    GradientResult *each = memory_alloc((size_t)table->count, sizeof *each, "gradient test");
-    for (int i = 0; i < table->count; i++) {
-        const Param *p = &table->param[i];
-        tensor[i] = (GradientTensor){p->name, c->m->parameters + p->offset, c->m->gradients + p->offset, param_size(p),
-                                     is_key_bias(p->name)};
-    }
-    GradientCheck check = {.loss = loss,
+static GradientResult check_tensors(ModelCheck *c, size_t every) {
+    size_t count = (size_t)c->table->count;
+    GradientTensor *tensor = memory_alloc(count, sizeof *tensor, "gradient test");
+    GradientResult *each = memory_alloc(count, sizeof *each, "gradient test");
+    model_check_tensors(tensor, c);
+    GradientCheck check = {.loss = model_check_loss,
                            .context = c,
                            .tensor = tensor,
-                           .tensors = table->count,
+                           .tensors = c->table->count,
                            .every = every,
                            .step = GRADIENT_CHECK_STEP,
                            .relative = GRADIENT_CHECK_RELATIVE};
     GradientResult sum = gradient_check(&check, each);
-    for (int i = 0; i < table->count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!gradient_check_passed(&each[i]))
             printf("    %s: %zu of %zu wrong, worst %.1e: [%zu] analytic %.12g, numerical %.12g\n", tensor[i].name,
                    each[i].failed, each[i].checked, each[i].worst, each[i].index, each[i].analytic, each[i].numeric);
@@ -76,8 +35,9 @@ static void check_objective(const char *name, const ModelConfig *config, const B
     SmallModel m;
     small_model_init(&m, config, 5);
     small_model_stir(&m, 6);
-    Case c = {&m, batch, smoothing, draw, rdrop};
-    analytic_gradient(&c);
+    ModelCheck c = {&m.table, m.parameters, m.gradients, &m.p, &m.dp,   &m.positions,
+                    batch,    smoothing,    rdrop,       draw, &m.arena};
+    model_check_gradient(&c);
     GradientResult r = check_tensors(&c, every);
     printf("  %-44s %5zu of %zu elements, worst %.1e (%s[%zu])", name, r.checked, m.table.total, r.worst, r.name,
            r.index);
@@ -89,7 +49,7 @@ static void check_objective(const char *name, const ModelConfig *config, const B
 
 static void check_model(const char *name, const ModelConfig *config, const Batch *batch, double smoothing,
                         const DropoutDraw *draw, size_t every) {
-    check_objective(name, config, batch, smoothing, NO_RDROP, draw, every);
+    check_objective(name, config, batch, smoothing, 0, draw, every);
 }
 
 static const char *const NORM[] = {"post", "pre"}, *const ACTIVATION[] = {"relu", "gelu"},

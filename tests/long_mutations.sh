@@ -8,6 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
+. "$root/scripts/mutations.sh"
 cc="${CC:-gcc} -std=c11 -D_GNU_SOURCE -DTANDEM_DOUBLE -O1 -I$work"
 all_tests="gradient_modules gradient_attention gradient_layers gradient_loss gradient_rdrop gradient_model"
 
@@ -44,28 +45,6 @@ tests_for() {
     for test in $all_tests; do [ "$test" = "$first" ] || echo "$test"; done
 }
 
-# Replaces the one occurrence of $OLD in a file by $NEW; fails if there is none or there are several. A blank in
-# $OLD stands for any white space, so that the table does not depend on where lines are broken.
-replace() {
-    awk 'BEGIN {
-             old = ENVIRON["OLD"]
-             for (i = 1; i <= length(old); i++) {
-                 c = substr(old, i, 1)
-                 pattern = pattern (c == " " ? "[ \t\n]+" : c ~ /[A-Za-z0-9_]/ ? c : "[" c "]")
-             }
-         }
-         { text = text $0 "\n" }
-         END {
-             while (match(text, pattern)) {
-                 printf "%s%s", substr(text, 1, RSTART - 1), ENVIRON["NEW"]
-                 text = substr(text, RSTART + RLENGTH)
-                 count++
-             }
-             printf "%s", text
-             exit count != 1
-         }' "$1"
-}
-
 notice() { # file: prints the test that failed
     for test in $(tests_for "$1"); do
         passes "$test" || { echo "$test" && return 0; }
@@ -76,9 +55,9 @@ notice() { # file: prints the test that failed
 mkdir -p "$work/tests/support" "$work/original"
 cp -r "$root/base" "$root/model" "$root/study" "$work/"
 cp -r "$work/model" "$work/original/"
-cp "$root"/tests/gradient_*.c "$work/tests/"
+for test in $all_tests; do cp "$root/tests/$test.c" "$work/tests/"; done
 cp "$root"/tests/support/probe.[ch] "$root"/tests/support/small_model.[ch] "$work/tests/support/"
-(cd "$work" && ls base/*.c model/*.c study/gradient_check.c tests/support/*.c tests/*.c) >"$work/files"
+(cd "$work" && ls base/*.c model/*.c study/gradient_check.c study/probe.c study/modules*.c study/model_check.c tests/support/*.c tests/*.c) >"$work/files"
 while read -r file; do
     compile "$file" || die "$file does not compile: $(cat "$work/messages")"
 done <"$work/files"
@@ -90,12 +69,8 @@ passed=0 failed=0
 while IFS= read -r line; do
     case $line in '' | '#'*) continue ;; esac
     case $line in *"$only"*) ;; *) continue ;; esac
-    file=${line%% | *} rest=${line#* | }
-    OLD=${rest%% | *} rest=${rest#* | }
-    NEW=${rest%% | *} note=${rest#* | }
-    [ "$NEW" = - ] && NEW=
-    export OLD NEW
-    replace "$work/original/$file" >"$work/$file" || die "$file: not exactly once in the file: $OLD"
+    mutation_split "$line"
+    mutation_apply "$work/original/$file" >"$work/$file" || die "$file: not exactly once in the file: $OLD"
     compile "$file" || die "$file: \"$NEW\" does not compile: $(cat "$work/messages")"
     if test=$(notice "$file"); then
         echo "noticed  $file: $note ($test)"
