@@ -71,12 +71,12 @@ strike() {
 }
 
 hit KILL 137 200
-hit TERM 143 60
-hit INT 130 60
+hit TERM 143 40
+hit INT 130 40
 
 # A second signal stops at once, in the middle of what the first one asked for.
 stopped=0 round=0
-while [ "$round" -lt 40 ]; do
+while [ "$round" -lt 20 ]; do
     round=$((round + 1))
     rm -rf "$work/run"
     random "$length"

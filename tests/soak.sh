@@ -16,7 +16,8 @@ train_on() { # options; with how=exec it takes the shell's place, so that a sign
     ${how:-} env --default-signal=INT "$train" configs/multi30k_raw_en_de.ini --set "data.train_source=$text/train.en" \
         --set "data.train_target=$text/train.de" --set "data.valid_source=$work/valid.en" \
         --set "data.valid_target=$work/valid.de" --set train.epochs=0 --set train.warmup=100 --set valid.every=40 \
-        --set average.last=3 --set average.every=25 --set output.save_every=10 --set output.log_every=10 \
+        --set model.d_model=64 --set model.encoder_layers=2 --set model.decoder_layers=2 --set model.ffn_dim=128 \
+        --set tokenizer.vocab_size=4000 --set average.last=3 --set average.every=15 --set output.save_every=10 --set output.log_every=10 \
         --set "output.dir=$run" "$@"
 }
 head -n 50 "$text/val.en" >"$work/valid.en"
@@ -45,8 +46,8 @@ while [ "$(date +%s)" -lt "$end" ] && [ "$failures" -eq 0 ]; do
     last=${now:-$last}
 done
 
-# To a proper end: states, snapshots and model are read with their checksums on the way.
-expect 0 'average +of the last 3 snapshots: ' train_on --set train.updates=1
+# Some more, to a proper end: states, snapshots and model are read with their checksums on the way.
+expect 0 'average +of the last 3 snapshots: ' train_on --set "train.updates=$((last + 60))"
 grep -q 'without it\|damaged' "$run/train.log" && fail "a file is damaged: $(grep 'without it\|damaged' "$run/train.log")"
 "$translate" "$run" --input "$work/valid.en" --output "$work/out.de" || fail "the model does not translate"
 
