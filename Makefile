@@ -1,5 +1,5 @@
 # make            the programs, at the repository root (float)
-# make test       all fast tests; make test-long adds mutations and kills
+# make test       all fast tests; make test-long adds mutations and kills; make test-browser tries the pages in Chromium
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
@@ -35,6 +35,7 @@ LDLIBS = -lopenblas -lutf8proc -ljansson -lz -lm
 
 MODULES  = base tokenizer scores data model run decoding training study measuring
 SOURCES  = $(foreach m,$(MODULES),$(wildcard $(m)/*.c))
+PAGES    = $(foreach m,$(MODULES),$(wildcard $(m)/*.html))
 PROGRAMS = $(patsubst %.c,%,$(wildcard train.c translate.c evaluate.c tokenize.c gradcheck.c inspect.c bench.c))
 
 # tests/gradient_*.c need double, tests/test_*.c float; tests/both_*.c run in each.
@@ -43,7 +44,7 @@ SUPPORT      = $(wildcard tests/support/*.c)
 TESTS_FLOAT  = $(patsubst %.c,%,$(wildcard tests/test_*.c tests/both_*.c))
 TESTS_DOUBLE = $(patsubst %.c,%,$(wildcard tests/gradient_*.c tests/both_*.c))
 
-.PHONY: all tests test test-long asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
+.PHONY: all tests test test-long test-browser asan ubsan tsan debug fuzz fuzzers vectorised lint format clean FORCE
 all: $(PROGRAMS)
 
 # A change of compiler or flags rebuilds everything.
@@ -61,11 +62,23 @@ $(BUILD)/double/%.o: %.c $(BUILD)/flags
 	@echo 'CC  $@'
 	$(Q)$(CC) $(CFLAGS) -DTANDEM_DOUBLE -MMD -MP -c -o $@ $<
 
-$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o)
+# A page becomes an array of bytes with a final NUL, named as its path: study/inspect.html is study_inspect_html.
+$(BUILD)/%.html.c: %.html
+	@mkdir -p $(@D)
+	@{ echo 'extern const unsigned char $(subst /,_,$*)_html[];'; \
+	   echo 'const unsigned char $(subst /,_,$*)_html[] = {'; od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g'; echo '0};'; } >$@
+$(BUILD)/float/%.html.o: $(BUILD)/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+$(BUILD)/double/%.html.o: $(BUILD)/%.html.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/float/libtandem.a: $(SOURCES:%.c=$(BUILD)/float/%.o) $(PAGES:%=$(BUILD)/float/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^
-$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o)
+$(BUILD)/double/libtandem.a: $(SOURCES:%.c=$(BUILD)/double/%.o) $(PAGES:%=$(BUILD)/double/%.o)
 	@rm -f $@
 	@echo 'AR  $@'
 	$(Q)ar rcs $@ $^
@@ -107,6 +120,10 @@ test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
 test-long: test
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
+
+# What pages show and do, in a real browser (chromium, chromium-driver, python3-selenium).
+test-browser: all
+	set -e; for test in $(wildcard tests/browser_*.py); do echo "$$test"; python3 $$test; done
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"

@@ -129,15 +129,12 @@ static bool leaves_residual(const ArenaRecord *r) {
     return strncmp(r->name, "after ", 6) == 0 || strstr(r->name, " layer output") != NULL;
 }
 
-/* Records are chained newest first; the trace wants them in the order in which they were taken. */
-static int list_records(const ArenaRecord ***list, Watch *w) {
-    int count = 0, i;
+/* Those that may change, newest first: of what one step writes, the working memory that was taken last is written first. */
+static int list_records(const ArenaRecord ***list, const Watch *w) {
+    int count = 0;
+    *list = memory_alloc(w->arena.taken - w->settled + 1, sizeof **list, "trace");
     for (const ArenaRecord *r = w->arena.last; r != NULL && r->number > w->settled; r = r->previous)
-        count += is_real(r);
-    *list = memory_alloc((size_t)count + 1, sizeof **list, "trace");
-    i = count;
-    for (const ArenaRecord *r = w->arena.last; r != NULL && r->number > w->settled; r = r->previous)
-        if (is_real(r)) (*list)[--i] = r;
+        if (is_real(r)) (*list)[count++] = r;
     return count;
 }
 
