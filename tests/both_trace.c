@@ -1,4 +1,4 @@
-/* What ./inspect sees of a pass: that looking on changes nothing, that every value is what its name says, and saliency. */
+/* What ./inspect sees of a pass: that looking on changes nothing, that every value is what its name says. */
 #include "tests/support/probe.h"
 
 #include <math.h>
@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "study/saliency.h"
 #include "study/trace.h"
 #include "study/trace_names.h"
 #include "tests/support/small_model.h"
@@ -268,64 +267,6 @@ static void test_dead_sublayers(void **state) {
     }
 }
 
-static double log_p_of(const Fixture *f, int t) {
-    real nll[16];
-    transformer_loss(nll, &f->batch, &f->m.p, &f->m.positions, 0, NULL, &((Fixture *)f)->m.arena);
-    double sum = 0;
-    for (int n = 0; n < f->T; n++) sum += t < 0 || n == t ? -(double)nll[n] : 0;
-    return sum;
-}
-
-/* The derivative of log p(y_t) (t < 0: of all) with respect to a value that is read in every pass. */
-static double numeric(const Fixture *f, real *value, int t) {
-    const double h = REAL_IS_DOUBLE ? 1e-5 : 1e-2;
-    real x = *value;
-    *value = (real)((double)x + h);
-    double above = log_p_of(f, t);
-    *value = (real)((double)x - h);
-    double below = log_p_of(f, t);
-    *value = x;
-    return (above - below) / (2 * h);
-}
-
-/* Positions are added to the embeddings, so moving the table of a side moves what its first layer reads. */
-static void check_embedding(const Fixture *f, Positions *positions, const TraceTensor *d) {
-    for (int i = 0; i < d->rows * d->cols; i++) {
-        double n = -numeric(f, &positions->table[i], -1), a = (double)d->values[i];
-        assert_true(fabs(n - a) <= (REAL_IS_DOUBLE ? 1e-7 : 5e-3) * (1 + fabs(a)));
-    }
-}
-
-static void check_numerically(Fixture *f) {
-    check_embedding(f, &f->m.positions.source, tensor(f, "encoder.embedding.grad", 0, ""));
-    check_embedding(f, &f->m.positions.target, tensor(f, "decoder.embedding.grad", 0, ""));
-}
-
-static void test_gradients_at_the_embeddings_numerically(void **state) {
-    (void)state;
-    for_each_model(check_numerically);
-}
-
-static void check_saliency(Fixture *f) {
-    int D = f->config.encoder_width;
-    real *saliency = memory_alloc((size_t)f->S * (size_t)f->T, sizeof *saliency, "saliency");
-    saliency_run(saliency, &f->batch, &f->m.p, &f->m.positions);
-    for (int t = 0; t < f->T; t++)
-        for (int s = 0; s < f->S; s++) {
-            double sum = 0;
-            for (int d = 0; d < D; d++)
-                sum += numeric(f, &f->m.positions.source.table[s * D + d], t) *
-                       (double)f->m.p.encoder.embedding.E[f->batch.source_ids[s] * D + d] * sqrt((double)D);
-            assert_true(fabs(sum - (double)saliency[t * f->S + s]) <= (REAL_IS_DOUBLE ? 1e-6 : 2e-2) * (1 + fabs(sum)));
-        }
-    memory_free(saliency);
-}
-
-static void test_saliency(void **state) {
-    (void)state;
-    for_each_model(check_saliency);
-}
-
 /* Each rule names a function that its file defines. */
 static void test_functions_are_where_the_rules_say(void **state) {
     (void)state;
@@ -352,8 +293,6 @@ int main(void) {
         cmocka_unit_test(test_gradients_are_those_of_their_parameters),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_dead_sublayers),
-        cmocka_unit_test(test_gradients_at_the_embeddings_numerically),
-        cmocka_unit_test(test_saliency),
         cmocka_unit_test(test_functions_are_where_the_rules_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
