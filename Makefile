@@ -121,9 +121,10 @@ test: tests
 test-long: test
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
 
-# What pages show and do, in a real browser (chromium, chromium-driver, python3-selenium).
+# What pages show and do, in a real browser (Debian's chromium, chromium-driver, python3-selenium).
+PYTHON ?= /usr/bin/python3
 test-browser: all
-	set -e; for test in $(wildcard tests/browser_*.py); do echo "$$test"; python3 $$test; done
+	$(Q)set -e; for test in $(wildcard tests/browser_*.py); do echo "$$test"; $(PYTHON) $$test; done
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"

@@ -214,6 +214,23 @@ static void assert_sum(const TraceTensor *sum, const TraceTensor *a, const Trace
                      1e-2 + fabs((double)a->values[i]));
 }
 
+/* keys = dk Wk, value by value: dk stands in front of dv in each row. */
+static void check_share_of_keys(const Fixture *f, int layer) {
+    const TraceTensor *keys = tensor(f, "decoder.%d.encoder_attn.memory.grad%s", layer, ".keys");
+    const TraceTensor *dkv = tensor(f, "decoder.%d.encoder_attn.kv%s", layer, ".grad");
+    const Linear *k_proj = &f->m.p.decoder.layer[layer].encoder_attn.k_proj;
+    for (int m = 0; m < keys->rows; m++)
+        for (int d = 0; d < keys->cols; d++) {
+            double sum = 0, size = 0;
+            for (int c = 0; c < k_proj->out; c++) {
+                double term = (double)dkv->values[m * dkv->cols + c] * (double)k_proj->W[c * k_proj->in + d];
+                sum += term;
+                size += fabs(term);
+            }
+            assert_close((double)keys->values[m * keys->cols + d], sum, size + 1e-3);
+        }
+}
+
 /* Each residual: total = past + through. The encoder's output: each layer's keys + values, and the layers together. */
 static void check_sums(Fixture *f) {
     int residuals = 0;
@@ -231,8 +248,10 @@ static void check_sums(Fixture *f) {
     }
     assert_int_equal(residuals, 2 * 2 + 2 * 3);
     const char *share = "decoder.%d.encoder_attn.memory.grad%s";
-    for (int l = 0; l < 2; l++)
+    for (int l = 0; l < 2; l++) {
         assert_sum(tensor(f, share, l, ""), tensor(f, share, l, ".keys"), tensor(f, share, l, ".values"));
+        check_share_of_keys(f, l);
+    }
     assert_sum(tensor(f, "encoder.memory.grad", 0, ""), tensor(f, share, 0, ""), tensor(f, share, 1, ""));
     assert_true(tensor(f, share, 0, ".values")->norm > 0);
 }
