@@ -91,6 +91,7 @@ static void check_json(const json_t *json) {
             for (size_t h = 0; h < 2; h++)
                 check_map(json_array_get(json_array_get(layers, l), h), queries[kind], keys[kind], kind == 1);
     }
+    assert_string_equal(json_string_value(json_object_get(json, "run")), "runs/\\xFF\"test");
     double log_p = 0;
     const json_t *steps = json_object_get(json, "steps");
     assert_int_equal(json_array_size(steps), T);
@@ -143,6 +144,7 @@ static void test_scores(void **state) {
     Translation out = {0};
     translator_translate(&out, &t, &(Line){"the old cow sleeps", 18}, 1);
     const Hypothesis *h = &out.hypothesis[0];
+    assert_true(h->count > 3);
     assert_int_equal(h->count + 1, packed_rows(&in.batch.target));
     assert_memory_equal(h->ids, in.batch.target_out, (size_t)h->count * sizeof(int));
     for (int i = 0; i <= h->count; i++) assert_true(fabs(h->token_log_p[i] - in.step[i].log_p) < 1e-4);
