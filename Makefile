@@ -136,14 +136,17 @@ tests: $(TEST_PROGRAMS) $(PROGRAMS:%=$(BUILD)/programs/%) $(BUILD)/failing_write
 # Every test program and every tests/cli_*.sh script runs from the repository root; the summary counts them.
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(wildcard tests/cli_*.sh)
-test-browser: $(BUILD)/programs/train
-	tests/browser_report.py $(BUILD)/programs/train
 test-long: tests
 	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
 
 # Training that is killed at random for half an hour; SOAK_MINUTES=3 for less.
 test-soak: tests
 	scripts/run_tests.sh $(BUILD) tests/soak.sh
+
+# What pages show and do, in a real browser (Debian's chromium, chromium-driver, python3-selenium).
+PYTHON ?= /usr/bin/python3
+test-browser: all
+	$(Q)set -e; for test in $(wildcard tests/browser_*.py); do echo "$$test"; $(PYTHON) $$test; done
 
 asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-fsanitize=address -fno-omit-frame-pointer"

@@ -22,6 +22,11 @@
 #endif
 
 enum { ALIGN = 64 };
+#ifdef TANDEM_DEBUG
+enum { DEBUG = true };
+#else
+enum { DEBUG = false };
+#endif
 
 struct ArenaBlock {
     ArenaBlock *next;
@@ -122,10 +127,9 @@ void *arena_take(Arena *arena, size_t rows, size_t cols, size_t element_size, co
     arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
     unpoison(start, bytes);
     ArenaRecord *record = (ArenaRecord *)start;
-    *record = (ArenaRecord){name, function, file, rows, cols, element_size, arena->last, start + header};
+    *record =
+        (ArenaRecord){name, function, file, rows, cols, element_size, arena->last, start + header, ++arena->taken};
     arena->last = record;
-#ifdef TANDEM_DEBUG
-    memset(record->data, 0xFF, rows * cols * element_size); /* all bits set is a NaN */
-#endif
+    if (arena->fill_nan || DEBUG) memset(record->data, 0xFF, rows * cols * element_size); /* all bits set is a NaN */
     return record->data;
 }

@@ -3,11 +3,12 @@
  * It is a chain of blocks, so pointers never move. When all is released the chain becomes one block as large as the most
  * that was ever in use, and is kept: a warm arena touches no fresh pages.
  * Every allocation is preceded by a record of its name, shape, function and file; a tracer walks them.
- * Memory is not cleared; debug builds fill it with NaN, and AddressSanitizer sees released memory as
- * poisoned. */
+ * Memory is not cleared; debug builds, and arenas with fill_nan, fill it with NaN, and AddressSanitizer sees released
+ * memory as poisoned. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/real.h"
@@ -21,6 +22,7 @@ typedef struct ArenaRecord {
     size_t element_size;          /* bytes */
     struct ArenaRecord *previous; /* the allocation before; NULL at the first */
     void *data;
+    size_t number; /* of the allocation, from 1: tells apart what is taken at one place one after the other */
 } ArenaRecord;
 
 typedef struct ArenaBlock ArenaBlock;
@@ -29,6 +31,8 @@ typedef struct Arena {
     ArenaBlock *first, *current;
     size_t used, peak;   /* bytes in use now, and at most so far */
     ArenaRecord *last;   /* newest live allocation */
+    size_t taken;        /* allocations so far, released ones too */
+    bool fill_nan;       /* so that a tracer can tell what was written */
     const char *purpose; /* for the message when memory runs out */
 } Arena;
 

@@ -8,6 +8,8 @@ static _Thread_local struct {
     int depth;
     Part part; /* the outermost */
     double start, seconds[PARTS];
+    PartWatch *after; /* or NULL */
+    void *context;
 } here;
 
 void part_begin(Part part) {
@@ -18,7 +20,14 @@ void part_begin(Part part) {
 
 void part_end(void) {
     assert(here.depth > 0);
-    if (--here.depth == 0) here.seconds[here.part] += clock_seconds() - here.start;
+    if (--here.depth > 0) return;
+    here.seconds[here.part] += clock_seconds() - here.start;
+    if (here.after != NULL) here.after(here.context, here.part);
+}
+
+void part_watch(PartWatch *after, void *context) {
+    here.after = after;
+    here.context = context;
 }
 
 void parts_take(double *seconds) {

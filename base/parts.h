@@ -26,6 +26,11 @@ typedef enum Part {
 void part_begin(Part part);
 void part_end(void);
 
+/* From now on `after` is called whenever an outermost part of this thread ends: study programs look on so, with no line
+ * of their own in the layers. NULL: nobody looks on. */
+typedef void PartWatch(void *context, Part part);
+void part_watch(PartWatch *after, void *context);
+
 /* Adds this thread's seconds to seconds[PARTS] and starts again from zero. Outside of any part. */
 void parts_take(double *seconds);
 
