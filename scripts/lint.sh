@@ -45,8 +45,8 @@ grep -nE '\b(TODO|FIXME|XXX)\b' "$@" | complain "left unfinished"
 wc -l "$@" | awk '$2 != "total" && $1 > 350 { print $2 ": " $1 " lines" }' | complain "over 350 lines"
 
 # Documents may only name what exists: `word_word` and `word_word()` are functions or types in the sources, `a/b.c` are files.
-for document in README.md model/README.md docs/*.md; do
-    [ -f "$document" ] || continue
+documents="README.md model/README.md $(ls docs/*.md docs/course/*.md)"
+for document in $documents; do
     grep -oE '`[^`]+`' "$document" | tr -d '`' | sort -u | while read -r name; do
         case "$name" in
         *' '* | *.*.* | runs/* | -* | */ | *'*'* | *'$'* | *'<'* | http*) continue ;;
@@ -59,6 +59,39 @@ for document in README.md model/README.md docs/*.md; do
         esac
     done
 done | complain "a document names what does not exist"
+
+# `name` in `file`, or in the next cell of a table, is a claim about that file.
+for document in $documents; do
+    grep -oE '`[a-z_]+` (in|\|) `[a-z_/]+\.[ch]`' "$document" | tr -d '`' | sort -u | while read -r name _ file; do
+        { [ -f "$file" ] && grep -qw "$name" "$file"; } || echo "$document: $name is not in $file"
+    done
+done | complain "a document looks for a function in the wrong file"
+
+# Options in documents: those of a command ./PROGRAM ... stand in that program's table; in the course, `--option` alone in
+# some program's (other pages also speak of other toolkits' options).
+for program in ./*.c; do # what holds its table: a file that it includes, or itself
+    ${CC:-cc} -MM -I. "$program" | tr ' ' '\n' | sed -n 's/\.h$/.c/; /\.c$/p' | xargs grep -lE 'const Option ' 2>/dev/null |
+        xargs cat >"$work/$(basename "$program" .c).options"
+done
+for document in $documents; do
+    grep -oE '(^|[ `])\./[a-z]+ [^ `|<>][^`|<>]*' "$document" | sed -E 's/#.*//; s/"[^"]*"//g; s/.*\.\///' | sort -u | while read -r program arguments; do
+        [ -f "$program.c" ] || echo "$document: no program $program"
+        for option in $(echo "$arguments" | grep -oE -- '--[a-z][-a-z]*' | tr -d ' ' | sed 's/^--//'); do
+            grep -qsF "\"$option\"," "$work/$program.options" || echo "$document: $program has no option --$option"
+        done
+    done
+done | sort -u | complain "a document names an option that does not exist"
+for document in docs/course/*.md; do
+    grep -oE '`--[a-z][-a-z]*' "$document" | sed 's/^`--//' | sort -u | while read -r option; do
+        grep -qF "\"$option\"," "$work"/*.options || echo "$document: no program has an option --$option"
+    done
+done | complain "the course names an option that no program has"
+
+# Every page of the course with computed blocks is checked by a test, and the index lists every page.
+for page in docs/course/[0-9]*.md; do
+    grep -qF "($(basename "$page"))" docs/course/README.md || echo "$page: not in docs/course/README.md"
+    grep -qF "\"$page\"" tests/both_course*.c || echo "$page: its numbers are not checked in tests/both_course*.c"
+done | complain "the course is not whole"
 
 # model/README.md follows one weight: its numbered steps name functions in calling order; each must call the next.
 awk '/^## Follow one weight/ { on = 1; next } /^## / { on = 0 } on && /^[0-9]+\. / { print }' model/README.md 2>/dev/null |
