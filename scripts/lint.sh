@@ -49,8 +49,8 @@ grep -nE '(src|href)=|url\(|@import|https?:|fetch\(|XMLHttpRequest' training/rep
     complain "a page that loads something"
 
 # Documents may only name what exists: `word_word` and `word_word()` are functions or types in the sources, `a/b.c` are files.
-for document in README.md model/README.md docs/*.md; do
-    [ -f "$document" ] || continue
+documents="README.md model/README.md $(ls docs/*.md docs/course/*.md)"
+for document in $documents; do
     grep -oE '`[^`]+`' "$document" | tr -d '`' | sort -u | while read -r name; do
         case "$name" in
         *' '* | *.*.* | runs/* | -* | */ | *'*'* | *'$'* | *'<'* | http*) continue ;;
@@ -63,6 +63,55 @@ for document in README.md model/README.md docs/*.md; do
         esac
     done
 done | complain "a document names what does not exist"
+
+# `name` in `file`, or in the next cell of a table, says where a function or macro is defined, or a type or field stands.
+grep -oE '^(#define |[a-zA-Z])[^;=(]*[ *][a-z_0-9]+\(' ./*.c ./*/*.[ch] | sed 's,^\./,,' >"$work/definitions"
+for document in $documents; do
+    grep -oE '`[a-z_0-9]+` (in|\|) `[a-z_/0-9]+\.[ch]`' "$document" | tr -d '`' | sort -u | while read -r name _ file; do
+        if grep -qE "[ *]$name\($" "$work/definitions"; then
+            grep -qE "^$file:.*[ *]$name\($" "$work/definitions"
+        else
+            grep -qsw "$name" "$file"
+        fi || echo "$document: $name is not in $file"
+    done
+done | complain "a document looks for a name in the wrong file"
+
+# Options in documents: those of a command ./PROGRAM ... stand in that program's table; in the course, `--option` alone in
+# some program's (other pages also speak of other toolkits' options).
+for program in ./*.c; do # what holds its table: a file that it includes, or itself
+    ${CC:-cc} -MM -I. "$program" | tr ' ' '\n' | sed -n 's/\.h$/.c/; /\.c$/p' | xargs grep -lE 'const Option ' 2>/dev/null |
+        xargs cat >"$work/$(basename "$program" .c).options"
+done
+for document in $documents; do
+    grep -oE '(^|[ `])\./[a-z]+ [^ `|<>][^`|<>]*' "$document" | sed -E 's/#.*//; s/"[^"]*"//g; s/.*\.\///' | sort -u | while read -r program arguments; do
+        [ -f "$program.c" ] || { echo "$document: no program $program"; continue; }
+        for option in $(echo "$arguments" | grep -oE -- '--[a-z][-a-z]*' | tr -d ' ' | sed 's/^--//'); do
+            grep -qsF "\"$option\"," "$work/$program.options" || echo "$document: $program has no option --$option"
+        done
+    done
+done | sort -u | complain "a document names an option that does not exist"
+for document in docs/course/*.md; do
+    grep -oE '`--[a-z][-a-z]*' "$document" | sed 's/^`--//' | sort -u | while read -r option; do
+        grep -qF "\"$option\"," "$work"/*.options || echo "$document: no program has an option --$option"
+    done
+done | complain "the course names an option that no program has"
+
+# Values of options that are names: modules, demonstrations, known mistakes.
+grep -ohE -- '--(module|demo) [a-z][-a-z]*' docs/course/*.md | sort -u | while read -r option name; do
+    grep -qE "[\"|]$name[\"|]" ./*.c study/*.c || echo "docs/course: $option $name"
+done | complain "the course gives an option a value that no program knows"
+grep -ohE 'break_gradient\.sh [a-z][-a-z0-9]*' docs/course/*.md | sort -u | while read -r script name; do
+    scripts/$script 2>/dev/null | grep -qx -- "$name" || echo "docs/course: $name"
+done | complain "scripts/break_gradient.sh lists no such mistake"
+
+# Every page of the course with computed blocks is checked by a test, and the index lists every page.
+for page in docs/course/[0-9]*.md; do
+    grep -qF "($(basename "$page"))" docs/course/README.md || echo "$page: not in docs/course/README.md"
+    grep -qF "\"$page\"" tests/both_course*.c || echo "$page: its numbers are not checked in tests/both_course*.c"
+done >"$work/pages"
+grep -ohE '\]\([^)]*\.md\)' docs/course/*.md | tr -d '()]' | sort -u | while read -r link; do
+    [ -f "docs/course/$link" ] || echo "docs/course: no page $link"
+done | cat "$work/pages" - | complain "the course is not whole"
 
 # model/README.md follows one weight: its numbered steps name functions in calling order; each must call the next.
 awk '/^## Follow one weight/ { on = 1; next } /^## / { on = 0 } on && /^[0-9]+\. / { print }' model/README.md 2>/dev/null |
