@@ -88,7 +88,7 @@ fi
 # One process at a time, and files that belong to no run.
 tiny busy --set train.updates=100000 >"$work/busy.out" 2>&1 &
 tries=0
-until grep -q '^update 8 ' "$work/busy.out" 2>/dev/null || [ "$tries" -ge 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+until grep -q '  update 8 ' "$work/busy.out" 2>/dev/null || [ "$tries" -ge 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 holder=$(cat "$work/busy/lock")
 expect 1 "busy: process $holder is training there; wait for it, stop it" tiny busy
 expect 1 "busy: process $holder is training there; wait for it, stop it" tiny busy --fresh
@@ -103,10 +103,11 @@ again
 expect 1 'train. warmup is .5. in this run, but .6. is asked for' tiny run --set train.warmup=6 --set model.dropout=0.2
 grep -q 'model. dropout is .0.1. in this run, but .0.2. is asked for' "$work/out" || fail "only one of two changes is named"
 "$train" --help-config >"$work/keys"
-for key in updates epochs minutes lr threads every metric patience last best log_every save_every on_write_error; do
+for key in updates epochs minutes lr threads every metric patience last best samples log_every save_every log_norms tensorboard \
+    on_write_error; do
     grep -B 1 "^$key =" "$work/keys" | grep -q 'may change on resume' || fail "--help-config does not say that $key may change"
 done
-[ "$(grep -c 'may change on resume' "$work/keys")" -eq 15 ] || fail "--help-config: more keys may change, or fewer, than are listed here"
+[ "$(grep -c 'may change on resume' "$work/keys")" -eq 18 ] || fail "--help-config: more keys may change, or fewer, than are listed here"
 
 # Not finite: skipped, and named by file and line; then the end, with the state before it on disk.
 head -n 20 "$work/tiny.en" >"$work/first.en"
