@@ -41,6 +41,12 @@ again
 version 's/"state_format"/"state_formas"/'
 expect 1 'is a state of an older version of this program, in format 1, where this one reads format 2' tiny run
 
+# From another machine, or another BLAS kernel: that is said, and the run goes on.
+again
+version 's/"blas_kernel":"./"blas_kernel":"#/; s/"machine":"./"machine":"#/'
+expect 0 'changed +blas_kernel: .* .was #.*; the numbers may differ in their last bits from here on' tiny run --set train.updates=22
+grep -qE 'changed +machine: .* .was #.*may differ in their last bits' "$work/out" || fail "another machine is not named"
+
 # A damaged model: whoever reads it says so, and training writes it again. A missing one as well.
 again
 printf x | dd of="$work/run/model.safetensors" bs=1 seek=9000 conv=notrunc 2>/dev/null
