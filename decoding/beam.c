@@ -32,6 +32,8 @@ typedef struct Beam {
     real *logits, *other; /* [slots,V]; other: of one of several models */
     double *log_sum;      /* [slots] of several models: the mean of their log_normalizer */
     bool normalized;      /* are sums log-probabilities, or of no account? */
+    bool largest_only;    /* is a row's largest logit all that counts? Of those that may be chosen, which are */
+    int first_allowed;    /* </s> and all from here on */
 } Beam;
 
 static StepRows rows_new(int most, Arena *arena) {
@@ -66,6 +68,11 @@ static Beam beam_new(const StepModel *model, int models, const BeamSources *in, 
     Beam b = {.model = model, .models = models, .limits = limits, .options = options, .line = in->line};
     b.V = model->p->config.target_vocab;
     b.normalized = N > 1 || options->scores || options->token_log_p;
+    b.largest_only =
+        models == 1 && !b.normalized && !options->sampling.on && limits->no_repeat_ngram == 0 && in->forced_ids == NULL;
+    b.first_allowed = ID_EOS + 1;
+    for (int i = 0; i < limits->banned_count; i++)
+        if (limits->banned[i] >= b.first_allowed) b.first_allowed = limits->banned[i] + 1;
     b.search = arena_array(arena, SentenceSearch, "searches", in->rows.sentences);
     for (int s = 0; s < in->rows.sentences; s++) {
         b.search[s] = search_new(in, s, limits, N, arena);
@@ -199,6 +206,8 @@ static void advance(Beam *b, int s, int r, int n, Arena *scratch) {
 static void step(Beam *b, Arena *arena) {
     if (b->models > 1)
         mean_logits(b, arena);
+    else if (b->largest_only)
+        step_forward_largest(b->logits, b->first_allowed, b->cache, b->model, &b->rows, arena);
     else
         step_forward(b->logits, b->cache, b->model, &b->rows, arena);
     b->next.count = 0;

@@ -18,7 +18,9 @@ typedef struct PackedLinear {
 void packed_linear_init(PackedLinear *packed, const Linear *p);
 void packed_linear_free(PackedLinear *packed);
 
-/* y [N,out] = x [N,in] W' + b. */
+/* y [N,out] = x [N,in] W' + b. The second: of one row of a layer without bias, y_first .. y_end-1 alone, with the same bits;
+ * first is a multiple of TILE_WIDE. */
 void packed_linear_forward(real *y, const real *x, const PackedLinear *p, int N);
+void packed_linear_outputs(real *y, const real *x, const PackedLinear *p, int first, int end);
 
 #endif

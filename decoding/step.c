@@ -65,9 +65,8 @@ static void layer_step(real *x, const StepModel *m, int layer, StepCache *cache,
     arena_release(scratch, mark);
 }
 
-void step_forward(real *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena) {
-    step_cache_append(cache, rows, arena); /* what it takes stays */
-    ArenaMark mark = arena_mark(arena);
+/* All of the step but the output layer, into the arena: [rows,D]. */
+static real *step_hidden(StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena) {
     const Decoder *d = &m->p->decoder;
     int D = d->embedding.width, N = rows->count;
     StepPaths paths = step_paths(cache, rows, arena);
@@ -83,6 +82,25 @@ void step_forward(real *logits, StepCache *cache, const StepModel *m, const Step
         hidden = arena_reals(arena, "hidden", N, D);
         layer_norm_forward(hidden, NULL, x, &d->norm, N, NULL);
     }
-    packed_linear_forward(logits, hidden, &m->output, N);
+    return hidden;
+}
+
+void step_forward(real *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena) {
+    step_cache_append(cache, rows, arena); /* what it takes stays */
+    ArenaMark mark = arena_mark(arena);
+    packed_linear_forward(logits, step_hidden(cache, m, rows, arena), &m->output, rows->count);
+    arena_release(arena, mark);
+}
+
+void step_forward_largest(real *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
+                          Arena *arena) {
+    if (rows->count > 1) {
+        step_forward(logits, cache, m, rows, arena);
+        return;
+    }
+    step_cache_append(cache, rows, arena);
+    ArenaMark mark = arena_mark(arena);
+    const real *hidden = step_hidden(cache, m, rows, arena);
+    shortlist_logits(logits, hidden, &m->shortlist, &m->output, first_allowed, arena);
     arena_release(arena, mark);
 }

@@ -34,6 +34,7 @@ void step_model_init(StepModel *m, const Transformer *p, const TransformerPositi
     for (int l = 0; l < p->encoder.layers; l++) pack_encoder_layer(&m->encoder[l], &p->encoder.layer[l]);
     for (int l = 0; l < p->decoder.layers; l++) pack_decoder_layer(&m->decoder[l], &p->decoder.layer[l]);
     packed_linear_init(&m->output, &p->output);
+    shortlist_init(&m->shortlist, &p->output);
 }
 
 static void free_all(PackedLinear *first, size_t bytes) {
@@ -46,6 +47,7 @@ void step_model_free(StepModel *m) {
     free_all((PackedLinear *)m->encoder, (size_t)m->p->encoder.layers * sizeof *m->encoder);
     free_all((PackedLinear *)m->decoder, (size_t)m->p->decoder.layers * sizeof *m->decoder);
     packed_linear_free(&m->output);
+    shortlist_free(&m->shortlist);
     memory_free(m->encoder);
     memory_free(m->decoder);
     *m = (StepModel){0};

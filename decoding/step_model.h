@@ -2,7 +2,7 @@
 #ifndef DECODING_STEP_MODEL_H
 #define DECODING_STEP_MODEL_H
 
-#include "decoding/packed_linear.h"
+#include "decoding/shortlist.h"
 #include "model/transformer.h"
 
 typedef struct PackedEncoderLayer {
@@ -20,6 +20,7 @@ typedef struct StepModel {
     PackedEncoderLayer *encoder; /* [encoder layers] */
     PackedDecoderLayer *decoder; /* [decoder layers] */
     PackedLinear output;
+    Shortlist shortlist; /* of the output layer */
 } StepModel;
 
 void step_model_init(StepModel *m, const Transformer *p, const TransformerPositions *positions);
