@@ -5,7 +5,7 @@
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
-# make lint       format, layering, documentation that names code
+# make lint       format, layering, documentation that names code, the numbers of the course
 # Variables: CC, MARCH (native; x86-64-v2 for any x86-64), WERROR=-Werror, V=1 (show the commands)
 
 MAKEFLAGS += --no-builtin-rules
@@ -175,7 +175,10 @@ fuzz:
 C_FILES = $(SOURCES) $(PROGRAMS:%=%.c) $(wildcard $(MODULES:%=%/*.h) tests/*.[ch] tests/support/*.[ch] tests/fuzz/*.[ch] tests/faults/*.c)
 vectorised:
 	$(Q)scripts/check_vectorised.sh $(CC) $(CFLAGS)
-lint:
+# The course's numbers are computed anew; then the rules that need no compiler.
+COURSE = $(patsubst %.c,$(BUILD)/double/%,$(wildcard tests/both_course_*.c))
+lint: $(COURSE)
+	$(Q)for test in $(COURSE); do $$test >$(BUILD)/course.log 2>&1 || { grep 'page says' $(BUILD)/course.log; exit 1; }; done
 	$(Q)scripts/lint.sh $(C_FILES)
 format:
 	$(Q)clang-format -i $(C_FILES)
