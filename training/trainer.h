@@ -44,8 +44,8 @@ typedef struct TrainState {
     int bad_in_a_row; /* updates skipped because something was not finite; not saved */
 } TrainState;
 
-/* What model.safetensors holds, since a validation found it best. Saved with the state, but no part of the course of
- * training: what concluding finds stands here and nowhere else. */
+/* What model.safetensors holds, since a validation found it best. Saved with the state, and apart from TrainState because
+ * concluding, which may find a better one, leaves that as it was. */
 typedef struct ModelOrigin {
     int64_t update;    /* 0: nothing was validated yet */
     double value, nll; /* the validation metric's, and without label smoothing */
