@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "training/dry_run.h"
 #include "training/messages.h"
+#include "training/signals.h"
 
 typedef struct Arguments {
     OptionList set;
@@ -75,9 +76,9 @@ int main(int argc, char **argv) {
     else
         messages_end(&trainer, end, argv[0]);
     trainer_close(&trainer);
-    if (trainer_signal() != 0) { /* so that a script that called us stops too */
-        signal(trainer_signal(), SIG_DFL);
-        raise(trainer_signal());
+    if (signals_caught() != 0) { /* so that a script that called us stops too */
+        signal(signals_caught(), SIG_DFL);
+        raise(signals_caught());
     }
     return end == TRAIN_FAILED ? 1 : 0;
 }

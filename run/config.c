@@ -30,11 +30,10 @@
     KEY(section, field, CONFIG_SEED, standard, 0, 0, NULL, resume, help)
 #define PATH(section, field, standard, resume, help) \
     KEY(section, field, CONFIG_TEXT, standard, 0, 0, NULL, resume, help)
-
 #define PATHS(section, field, resume, help) \
     KEY(section, field, CONFIG_TEXT, "", 0, CONFIG_MANY_PATHS, NULL, resume, help)
 
-/* The keys of a section stand together. */
+/* The keys of a section stand together; config.ini and --help-config have them in this order. */
 static const ConfigKey keys[] = {
     PATHS(data, train_source, FIXED, "training text, one sentence a line, plain or .gz"),
     PATHS(data, train_target, FIXED, "its translation, line by line, in as many files"),

@@ -36,7 +36,6 @@ typedef enum ConfigMetric {
     CONFIG_METRIC_BLEU,
     CONFIG_METRIC_CHRF
 } ConfigMetric;
-
 typedef enum ConfigWriteError { CONFIG_STOP, CONFIG_CONTINUE } ConfigWriteError;
 
 /* Every so many updates or epochs: `500` or `500 updates`, `1 epoch`. */
@@ -97,8 +96,9 @@ typedef struct ConfigTrain {
     int accumulate;
     uint64_t seed;
     int threads, lanes; /* 0 = auto */
+    int piece_rows;     /* target tokens */
     char *init_from;    /* directory of a run, or "" */
-    int piece_rows, max_bad_updates;
+    int max_bad_updates;
 } ConfigTrain;
 
 typedef struct ConfigValid {

@@ -110,6 +110,9 @@ static bool check_text(const ConfigSources *s, const char *purpose, const char *
     return count[0] > 0 || count[1] > 0 || count[2] > 0;
 }
 
+/* Is there validation text? */
+static bool validates(const ConfigData *d) { return d->valid_source[0] != '\0' || d->valid_tsv[0] != '\0'; }
+
 static void check_data(const Config *c, const ConfigSources *s) {
     const ConfigData *d = &c->data;
     if (!check_text(s, "train", d->train_source, d->train_target, d->train_tsv))
@@ -127,7 +130,7 @@ static void check_average(const Config *c, const ConfigSources *s) {
     if (a->last > 0 && a->best > 0)
         clash(s, "average.best average.last", "last = %d and best = %d are both given; set one of them to 0", a->last,
               a->best);
-    else if (a->best > 0 && c->data.valid_source[0] == '\0' && c->data.valid_tsv[0] == '\0')
+    else if (a->best > 0 && !validates(&c->data))
         clash(s, "average.best data.valid_source data.valid_target data.valid_tsv",
               "best = %d needs a validation set; give [data] valid_source and valid_target, or use last", a->best);
 }
@@ -171,7 +174,7 @@ static void check_lowest_rate(const ConfigTrain *t, const char *name, const Conf
 
 static void check_plateau(const Config *c, const ConfigSources *s) {
     const ConfigTrain *t = &c->train;
-    if (c->data.valid_source[0] == '\0' && c->data.valid_tsv[0] == '\0')
+    if (!validates(&c->data))
         clash(s, "train.schedule data.valid_source data.valid_target data.valid_tsv",
               "schedule = plateau needs a validation set; give [data] valid_source and valid_target");
     if (c->valid.patience > 0 && c->valid.patience <= t->plateau_patience)
@@ -193,7 +196,13 @@ static void check_optimizer(const ConfigTrain *t, const ConfigSources *s) {
         clash(s, "train.momentum train.optimizer", "momentum is for optimizer = sgd; Adam has adam_beta1 instead");
 }
 
-/* Without dropout the two passes are one and the same. The rates are no longer auto. */
+/* Rates that are auto are those of dropout. */
+static void set_dropout(ConfigModel *m) {
+    if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
+    if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
+}
+
+/* Without dropout the two passes are one and the same. */
 static void check_rdrop(const Config *c, const ConfigSources *s) {
     const ConfigModel *m = &c->model;
     bool drops = m->embedding_dropout > 0 || m->residual_dropout > 0 || m->attention_dropout > 0 ||
@@ -211,6 +220,7 @@ void config_check(Config *config, const ConfigSources *sources) {
     check_widths(m, sources);
     check_heads(m, sources);
     set_piece_rows(config);
+    set_dropout(m);
     check_data(config, sources);
     check_average(config, sources);
     if (m->tie_embeddings == CONFIG_TIE_ALL && !config->tokenizer.shared)
@@ -224,7 +234,5 @@ void config_check(Config *config, const ConfigSources *sources) {
               "training would never end; give [train] epochs, updates or minutes");
     check_schedule(config, sources);
     check_optimizer(t, sources);
-    if (m->embedding_dropout == CONFIG_AUTO_RATE) m->embedding_dropout = m->dropout;
-    if (m->residual_dropout == CONFIG_AUTO_RATE) m->residual_dropout = m->dropout;
     check_rdrop(config, sources);
 }

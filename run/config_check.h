@@ -17,7 +17,7 @@ enum { CONFIG_FROM_OPTION = 0x7FFFFFF0, CONFIG_MISSING };
 /* Index of a key in the table, -1 where there is none of that name. */
 int config_find(const char *section, const char *key);
 
-/* Reports every disagreement, then replaces `auto` by what it stands for, except for threads and lanes. */
+/* Reports every disagreement, and replaces `auto` by what it stands for, except for threads and lanes. */
 void config_check(Config *config, const ConfigSources *sources);
 
 #endif

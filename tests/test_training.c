@@ -14,7 +14,8 @@
 #include "base/memory.h"
 #include "tests/support/probe.h"
 #include "tests/support/scratch.h"
-#include "training/trainer.h"
+#include "training/state.h"
+#include "training/validate.h"
 
 /* 60 pairs of numbers written in two ways: a corpus that trains in milliseconds. */
 static void write_corpus(void) {

@@ -1,11 +1,13 @@
-/* Averaging of checkpoints (Polyak's idea; Vaswani et al. 2017, section 6.1, average the last 5 or 20): snapshots are
- * taken on the way, and their mean is tried at the end of training. */
+#include "training/average.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "training/trainer.h"
+#include "run/weights.h"
+#include "training/model_files.h"
+#include "training/validate.h"
 
 /* Writes the snapshot of this moment, which is on the list. */
 static bool save_snapshot(Trainer *t, Error *error) {

@@ -1,8 +1,7 @@
-/* Updates whose loss or gradient is no number, and parameters that are none: said, counted, never saved. */
+#include "training/bad_update.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "training/trainer.h"
 
 enum { NAMED = 5 };
 
@@ -20,7 +19,7 @@ static void name_pairs(char *out, size_t size, const Trainer *t, const Update *u
     if (u->pairs > named) strncat(out, ", ...", size - strlen(out) - 1);
 }
 
-bool trainer_bad_update(Trainer *t, const StepResult *r, Error *error) {
+bool trainer_count_bad_update(Trainer *t, const StepResult *r, Error *error) {
     char pairs[2048];
     t->state.bad_in_a_row++;
     name_pairs(pairs, sizeof pairs, t, &r->drawn);

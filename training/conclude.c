@@ -1,14 +1,13 @@
-/* The end of a training, and how a run that goes on undoes it.
- *
- * At the end the last parameters are validated, even off the schedule, and the snapshots are averaged; the best of all
- * becomes model.safetensors. None of it is part of the course of training: the saved best and stall count stay those of
- * the schedule, the model of the schedule is kept aside, and lines of metrics.jsonl are marked as closing. So a run that
- * is given more updates later goes on as if it had never stopped. */
+#include "training/conclude.h"
+
 #include <inttypes.h>
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "training/trainer.h"
+#include "training/average.h"
+#include "training/model_files.h"
+#include "training/state.h"
+#include "training/validate.h"
 
 static bool model_is_good(const Trainer *t, Error *error) {
     Safetensors file;
@@ -45,7 +44,7 @@ static bool make_snapshot_folder(const Trainer *t, Error *error) {
     return good;
 }
 
-bool trainer_go_on(Trainer *t, Error *error) {
+bool trainer_begin(Trainer *t, Error *error) {
     t->origin = (ModelOrigin){t->state.best_update, t->state.best, t->state.best_nll, 0};
     /* From here on the directory can be resumed. Before there is a first state the disk is tried, too. */
     if (!run_directory_has_state(&t->run) || t->state.concluded > 0) {

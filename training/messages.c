@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
+#include "training/model_files.h"
+#include "training/report.h"
 
 /* The local time as strftime writes it. */
 static const char *local_time(char out[32], const char *format) {

@@ -2,7 +2,8 @@
  *
  * kind "train" and "valid" carry the same two losses: `loss` is the objective (with label smoothing), `nll` is without,
  * both per target token in nats; ppl = exp(nll). A value that is not finite is null. "average" is a "valid" of averaged
- * weights, with the updates of the "snapshots" that were averaged. Every line begins with its kind and update.
+ * weights, with the updates of the "snapshots" that were averaged. "norms" has those of training/norms.h, block by block.
+ * Every line begins with its kind and update. docs/training.md lists the keys.
  *
  * Going on after update n, or starting over (n = 0), appends {"kind":"resume","update":n}; readers drop what it
  * supersedes: earlier lines of later updates, and earlier lines with "closing": true, which a training writes when it

@@ -22,4 +22,8 @@ bool report_lists(FILE *out, const char *metrics_path, Error *error);
 /* Replaces the report of the run. `status` says what the training is doing, or why it ended. */
 bool report_write(Trainer *t, const char *status, Error *error);
 
+/* The same, and says where the report is, the first time and at the end (`last`). It is only a view: a failure is said,
+ * and training goes on. */
+void trainer_report(Trainer *t, const char *status, bool last);
+
 #endif

@@ -12,7 +12,9 @@
 #include "training/corpora.h"
 #include "training/ema.h"
 #include "training/init_from.h"
-#include "training/trainer.h"
+#include "training/model_files.h"
+#include "training/state.h"
+#include "training/validate.h"
 
 static void note_small(Trainer *t, const Tokenizer *tokenizer, const char *path) {
     const ConfigTokenizerSection *c = &t->config.tokenizer;
@@ -91,7 +93,7 @@ void trainer_make_model(Trainer *t, int source_vocab, int target_vocab) {
     optimizer_init(&t->optimizer, c, &t->table);
     batcher_init(&t->batcher, &t->train, c->seed, 0, 0);
     norms_init(&t->norms, &t->table);
-    arena_init(&t->update, "ids of an update (lower [train] batch_tokens)");
+    arena_init(&t->ids, "ids of an update (lower [train] batch_tokens)");
 }
 
 static void print_plan(Trainer *t) {
@@ -229,7 +231,7 @@ void trainer_close(Trainer *t) {
         optimizer_free(&t->optimizer);
         batcher_free(&t->batcher);
         norms_free(&t->norms);
-        arena_free(&t->update);
+        arena_free(&t->ids);
     }
     event_file_close(&t->events);
     memory_free(t->slab);

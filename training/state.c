@@ -1,16 +1,16 @@
-/* Saving and resuming: what trainer.h's TrainState and the tensors need to go on bit for bit. */
+#include "training/state.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "model/matmul.h"
 #include "run/weights.h"
+#include "training/model_files.h"
 #include "training/schedule.h"
-#include "training/trainer.h"
 
 /* Grows when an older program could not go on from a state, or this one not from an older program's. */
 #define STATE_FORMAT "2"
@@ -105,14 +105,6 @@ static void identity(char vocabulary[32], char corpus[32], const Trainer *t) {
     snprintf(corpus, 32, "%016" PRIx64, corpus_hash(&t->train));
 }
 
-static const char *metric_name(const Trainer *t) {
-    static const char *const names[] = {[CONFIG_METRIC_NLL] = "nll",
-                                        [CONFIG_METRIC_EXACT_MATCH] = "exact_match",
-                                        [CONFIG_METRIC_BLEU] = "bleu",
-                                        [CONFIG_METRIC_CHRF] = "chrf"};
-    return names[t->config.valid.metric];
-}
-
 /* A slab of reals in the state. One list serves both directions. */
 typedef struct Slab {
     const char *name;
@@ -142,40 +134,8 @@ static int tensors(SafetensorsTensor out[MOST_SLABS], const Trainer *t) {
     return count;
 }
 
-bool trainer_has_model(const Trainer *t) {
-    char *path = run_path(t->run.path, RUN_MODEL);
-    bool there = file_exists(path) || owed_has(&t->owed, path);
-    memory_free(path);
-    return there;
-}
-
-bool trainer_forgives(Trainer *t, const Error *error) {
-    if (t->config.output.on_write_error == CONFIG_STOP) return false;
-    log_line(&t->log, "note       %s; training goes on, and the next save tries again", error->text);
-    return true;
-}
-
-static bool write_weights(Trainer *t, const char *path, Error *error) {
-    owed_drop(&t->owed, path);
-    return weights_save(path, t->served, &t->table, weights_vocabulary(t->source, t->target), error);
-}
-
-bool trainer_save_weights(Trainer *t, const char *path, Error *error) {
-    if (write_weights(t, path, error)) return true;
-    if (!trainer_forgives(t, error)) return false;
-    owed_add(&t->owed, path, t->served, t->table.total);
-    return true;
-}
-
-bool trainer_save_model(Trainer *t, Error *error) {
-    char *path = run_path(t->run.path, RUN_MODEL);
-    bool good = trainer_save_weights(t, path, error);
-    memory_free(path);
-    return good;
-}
-
 static bool write_state(Trainer *t, Error *error) {
-    char vocabulary[32], corpus[32];
+    char vocabulary[32], corpus[32], *metric = config_get_text(&t->config, "valid.metric");
     SafetensorsTensor tensor[MOST_SLABS];
     Fields f = {.good = true};
     identity(vocabulary, corpus, t);
@@ -183,16 +143,11 @@ static bool write_state(Trainer *t, Error *error) {
     field(&f, "state_format", STATE_FORMAT);
     field(&f, "vocabulary", vocabulary);
     field(&f, "corpus", corpus);
-    field(&f, "metric", metric_name(t));
+    field(&f, "metric", metric);
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
-    int count = tensors(tensor, t);
-    return run_directory_save_state(&t->run, tensor, count, f.pair, f.count, error);
-}
-
-bool trainer_write_owed(Trainer *t, Error *error) {
-    return metrics_flush(&t->metrics, error) &&
-           owed_write(&t->owed, &t->table, weights_vocabulary(t->source, t->target), error);
+    memory_free(metric);
+    return run_directory_save_state(&t->run, tensor, tensors(tensor, t), f.pair, f.count, error);
 }
 
 bool trainer_save_state(Trainer *t, Error *error) {
@@ -205,11 +160,7 @@ bool trainer_save_state(Trainer *t, Error *error) {
 
 bool trainer_save(Trainer *t, Error *error) {
     if (!trainer_save_state(t, error)) return false;
-    if (t->state.validated > 0) return true;
-    char *path = run_path(t->run.path, RUN_MODEL); /* the last, for want of a best */
-    bool good = write_weights(t, path, error);
-    memory_free(path);
-    return good;
+    return t->state.validated > 0 || trainer_must_save_model(t, error); /* the last, for want of a best */
 }
 
 /* Files of other programs, and states of other versions of this one, are named as what they are. */
@@ -266,7 +217,10 @@ static void say_if_changed(Trainer *t, const Safetensors *file, const char *key,
 /* Values of two metrics cannot be compared: with another metric the search for the best begins anew. */
 static void forget_other_metric(Trainer *t, const Safetensors *file) {
     const char *saved = safetensors_metadata(file, "metric");
-    if (saved == NULL || strcmp(saved, metric_name(t)) == 0) return;
+    char *asked = config_get_text(&t->config, "valid.metric");
+    bool same = saved == NULL || strcmp(saved, asked) == 0;
+    memory_free(asked);
+    if (same) return;
     log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
     t->state.best_update = 0;
     t->origin.update = 0;

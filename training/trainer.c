@@ -1,33 +1,19 @@
 #include "training/trainer.h"
 
 #include <inttypes.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/progress.h"
+#include "training/average.h"
+#include "training/bad_update.h"
+#include "training/conclude.h"
 #include "training/ema.h"
 #include "training/messages.h"
+#include "training/model_files.h"
 #include "training/schedule.h"
-
-static volatile sig_atomic_t caught;
-
-/* The first signal asks to save and stop; a second one kills at once. */
-static void catch_signal(int signal_number) {
-    caught = signal_number;
-    signal(signal_number, progress_die);
-}
-
-/* A signal that our parent had us ignore (nohup, a background job of a script) stays ignored. */
-static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = catch_signal}, before;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* the reader of our messages may be gone; the run is not */
-}
-
-int trainer_signal(void) { return caught; }
+#include "training/signals.h"
+#include "training/state.h"
+#include "training/validate.h"
 
 /* Are the norms of this update logged? */
 static bool norms_due(const Trainer *t) {
@@ -37,10 +23,10 @@ static bool norms_due(const Trainer *t) {
 
 bool trainer_step(Trainer *t, StepResult *r) {
     const ConfigTrain *c = &t->config.train;
-    arena_release(&t->update, (ArenaMark){0});
+    arena_release(&t->ids, (ArenaMark){0});
     t->state.update++;
     Update u = batcher_next(&t->batcher, encoding_dropout_start(&t->dropout, t->state.update),
-                            (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->update);
+                            (int64_t)c->batch_tokens * c->accumulate, c->piece_rows, t->lanes.lanes, &t->ids);
     DropoutDraw draw = {.seed = c->seed, .update = t->state.update};
     *r = (StepResult){.drawn = u,
                       .lr = schedule_lr(&t->config, t->state.reductions, t->state.update),
@@ -115,7 +101,7 @@ static bool count_update(Trainer *t, const StepResult *r, double seconds, Error 
 }
 
 /* A scheduled validation. With schedule = plateau it may lower the learning rate. */
-static bool validate(Trainer *t, Error *error) {
+static bool scheduled_validation(Trainer *t, Error *error) {
     TrainState *s = &t->state;
     if (!trainer_validate(t, (ValidMetrics){0}, error)) return false;
     if (!schedule_reduces(&t->config, s->reductions, s->stalled, s->update)) return true;
@@ -132,8 +118,9 @@ static bool advance(Trainer *t, bool *saved, Error *error) {
     bool finite = trainer_step(t, &r);
     t->state.seconds += seconds = clock_seconds() - start;
     *saved = false;
-    if (!(finite ? count_update(t, &r, seconds, error) : trainer_bad_update(t, &r, error))) return false;
-    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !validate(t, error)) return false;
+    if (!(finite ? count_update(t, &r, seconds, error) : trainer_count_bad_update(t, &r, error))) return false;
+    if (t->valid.pairs > 0 && due(t->config.valid.every, t, r.epoch_ended) && !scheduled_validation(t, error))
+        return false;
     if (t->config.average.last > 0 && due(t->config.average.every, t, r.epoch_ended) &&
         !trainer_take_snapshot(t, error))
         return false;
@@ -145,21 +132,22 @@ static bool advance(Trainer *t, bool *saved, Error *error) {
 
 /* After a signal this is the last save; else concluding still saves once more. */
 static bool save_at_end(Trainer *t, Error *error) {
-    return trainer_check_finite(t, error) && (trainer_save(t, error) || (!caught && trainer_forgives(t, error)));
+    return trainer_check_finite(t, error) &&
+           (trainer_save(t, error) || (!signals_caught() && trainer_forgives(t, error)));
 }
 
 TrainEnd trainer_run(Trainer *t, Error *error) {
-    catch_signals();
+    signals_catch();
     TrainEnd end = limit_reached(t);
     if (end != TRAIN_GOES_ON && trainer_concluded(t)) return end;
-    if (!trainer_go_on(t, error)) return TRAIN_FAILED;
+    if (!trainer_begin(t, error)) return TRAIN_FAILED;
     if (end == TRAIN_GOES_ON) messages_begin(t);
     bool saved = true; /* nothing has changed yet */
-    while (end == TRAIN_GOES_ON && !caught) {
+    while (end == TRAIN_GOES_ON && !signals_caught()) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;
         end = limit_reached(t);
     }
     if (!saved && !save_at_end(t, error)) return TRAIN_FAILED;
-    if (!caught && !trainer_conclude(t, error)) return TRAIN_FAILED;
-    return caught ? TRAIN_SIGNAL : end;
+    if (!signals_caught() && !trainer_conclude(t, error)) return TRAIN_FAILED;
+    return signals_caught() ? TRAIN_SIGNAL : end;
 }

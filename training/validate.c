@@ -1,11 +1,16 @@
-/* Validation: the two losses without dropout, and the scores of greedy translations. */
+#include "training/validate.h"
+
 #include <omp.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "scores/metric.h"
+#include "training/average.h"
+#include "training/conclude.h"
 #include "training/messages.h"
+#include "training/model_files.h"
+#include "training/report.h"
 #include "training/valid_details.h"
 
 enum { SHOWN_SAMPLES = 3 }; /* at most, in the log */
