@@ -23,7 +23,7 @@ static const ModelConfig OWN = {.source_vocab = 23,
                                 .activation = ACTIVATION_RELU,
                                 .tie = TIE_ALL,
                                 .qkv_gain = 1,
-                                .dropout = {0.1, 0.1, 0.1, 0.1}};
+                                .dropout = {.embedding = 0.1, .residual = 0.1, .attention = 0.1, .activation = 0.1}};
 static const double OWN_SMOOTHING = 0.1;
 
 static int at_most(int size, int most) { return size < most ? size : most; }

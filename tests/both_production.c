@@ -37,7 +37,7 @@ static const ModelConfig TINY = {.source_vocab = 10000,
                                  .activation = ACTIVATION_RELU,
                                  .tie = TIE_ALL,
                                  .qkv_gain = 1,
-                                 .dropout = {0.3, 0.3, 0.3, 0.3}};
+                                 .dropout = {.embedding = 0.3, .residual = 0.3, .attention = 0.3, .activation = 0.3}};
 
 /* Of one tensor's gradient. */
 typedef struct Figures {
