@@ -6,6 +6,9 @@
 
 enum { TRIES = 3, LEAST_SAMPLES = 4 };
 
+/* Where a kink leaves the smallest step alone, rounding may take the error so many times as far. */
+enum { ROUNDING = 10 };
+
 static double magnitude(double x) { return x < 0 ? -x : x; }
 
 static double larger(double x, double y) { return x > y ? x : y; }
@@ -71,9 +74,12 @@ static void check_element(GradientResult *r, const GradientCheck *check, const G
             best_numeric = n;
         }
     }
-    if (!passed && gradient_has_kink(check, &t->value[i], 2 * 10 * h)) { /* h has left the loop ten times too small */
-        r->skipped++;
-        return;
+    if (!passed && gradient_has_kink(check, &t->value[i], 200 * h)) { /* h has left the loop ten times too small */
+        passed = best <= ROUNDING * check->relative;
+        if (!passed && gradient_has_kink(check, &t->value[i], 20 * h)) {
+            r->skipped++;
+            return;
+        }
     }
     r->checked++;
     if (!passed) r->failed++;
