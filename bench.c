@@ -12,7 +12,7 @@ typedef struct Arguments {
     const char *config, *threads;
     int updates, sentences;
     SubjectText text;
-    bool kernels, json, help, version;
+    bool kernels, attention, json, help, version;
 } Arguments;
 
 /* clang-format off */
@@ -27,6 +27,7 @@ static const Option table[] = {
     FLAG("made-up", text.made_up, "made-up sentences, as long as those of Multi30k, in the configured vocabulary size"),
     OPTION("length", "N", WHOLE, text.length, 2, 1e5, "made-up sentences of N tokens on each side"),
     FLAG("kernels", kernels, "the inner loops alone: nanoseconds an element"),
+    FLAG("attention", attention, "self- and cross-attention alone: time against the numbers of queries and keys"),
     FLAG("json", json, "prints one JSON object instead of tables"),
     FLAG("help", help, "this text"),
     FLAG("version", version, "the version"),
@@ -37,7 +38,7 @@ enum { OPTIONS = sizeof table / sizeof table[0] };
 static void print_help(void) {
     puts("usage: bench [CONFIG.ini] [--set section.key=value]... [--updates N] [--sentences N]\n"
          "             [--made-up | --length N] [--json]\n"
-         "       bench --kernels [--json]\n"
+         "       bench --kernels | --attention [--json]\n"
          "\n"
          "Measures training updates of the configured model on its corpus, or, without CONFIG.ini, of the Tiny model "
          "(width\n"
@@ -52,6 +53,7 @@ static bool parse(Arguments *a, char threads[64], int argc, char **argv) {
     *a = (Arguments){.updates = 20, .sentences = 256};
     bool good = options_parse(a, table, OPTIONS, argc, argv, NULL, &first, &error);
     if (good && argc - first > 1) good = error_set(&error, "give one configuration file; see bench --help");
+    if (good && a->kernels && a->attention) good = error_set(&error, "--kernels and --attention: give one of them");
     if (!good) {
         fprintf(stderr, "bench: %s\n", error.text);
         return false;
@@ -80,6 +82,11 @@ int main(int argc, char **argv) {
     if (a.kernels) {
         KernelTime times[MOST_KERNELS];
         (a.json ? report_kernels_json : report_kernels_text)(times, kernels_measure(times));
+        return options_finish("bench");
+    }
+    if (a.attention) {
+        AttentionCost costs[MOST_COSTS];
+        (a.json ? report_attention_json : report_attention_text)(costs, attention_cost_measure(costs));
         return options_finish("bench");
     }
     Error error = {""};

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,20 +177,39 @@ bool file_write(const char *path, const void *bytes, size_t size, Error *error) 
            file_replace_commit(&r, error);
 }
 
-/* A rename would put a file in the place of /dev/null or a FIFO. */
+/* Is it what the descriptor writes to? */
+static bool is_open_as(int descriptor, const struct stat *info) {
+    struct stat open;
+    return fstat(descriptor, &open) == 0 && open.st_dev == info->st_dev && open.st_ino == info->st_ino;
+}
+
+/* A rename would put a file in the place of /dev/null or a FIFO, or take away what else goes to stdout. */
 static bool can_be_replaced(const char *path, Error *error) {
     struct stat info;
-    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return true;
+    if (*path == '\0') return error_set(error, "the name of a file to write is empty; name a file");
+    if (stat(path, &info) != 0) return true;
+    if (is_open_as(STDOUT_FILENO, &info) || is_open_as(STDERR_FILENO, &info))
+        return error_set(error, "%s: is where this program's own output goes; name another file", path);
+    if (S_ISREG(info.st_mode)) return true;
     if (S_ISDIR(info.st_mode)) return error_set(error, "%s: is a directory; name a file", path);
     return error_set(error, "%s: is no regular file (a FIFO or a device); name a file", path);
 }
 
+/* The path, or the file that a link leads to: a rename would put a file in the place of the link. */
+static char *without_link(const char *path) {
+    struct stat info;
+    char *real = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+    char *found = memory_text(real != NULL ? real : path, strlen(real != NULL ? real : path));
+    free(real);
+    return found;
+}
+
 bool file_replace_begin(FileReplacement *r, const char *path, Error *error) {
     if (!can_be_replaced(path, error)) return false;
-    size_t length = strlen(path);
-    *r = (FileReplacement){.path = memory_text(path, length)};
+    *r = (FileReplacement){.path = without_link(path)};
+    size_t length = strlen(r->path);
     r->temporary = memory_alloc(length + sizeof ".tmp", 1, "path");
-    memcpy(r->temporary, path, length);
+    memcpy(r->temporary, r->path, length);
     strcpy(r->temporary + length, ".tmp");
     r->descriptor = open(r->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (r->descriptor >= 0) return true;

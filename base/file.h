@@ -32,7 +32,7 @@ bool file_append_line(const char *path, const char *text, Error *error);
 /* Renames and makes the new name durable. Replaces `to`. */
 bool file_rename(const char *from, const char *to, Error *error);
 
-/* Replaces the file at `path` by bytes[0..size). */
+/* Replaces the file at `path`, or that a link there leads to, by bytes[0..size). Not this program's own output. */
 bool file_write(const char *path, const void *bytes, size_t size, Error *error);
 
 /* The same for content that comes in parts: begin, write as often as needed, then commit or abandon.

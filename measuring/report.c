@@ -143,3 +143,30 @@ void report_kernels_json(const KernelTime *times, int count) {
     json_object_set_new(all, "kernels", list);
     print_json(all);
 }
+
+void report_attention_text(const AttentionCost *costs, int count) {
+    printf("The attention of one layer for one sentence, forward and backward: width %d, %d heads; one thread, BLAS "
+           "kernel %s\n\n"
+           "  attention    queries n   keys m   core, ms   core/(n m), ns   projections, ms\n",
+           COST_WIDTH, COST_HEADS, matmul_kernel_name());
+    for (int i = 0; i < count; i++) {
+        const AttentionCost *c = &costs[i];
+        printf("  %-12s %9d %8d %10.3f %16.1f %17.3f\n", attention_use_names[c->use], c->queries, c->keys, c->core_ms,
+               1e6 * c->core_ms / c->queries / c->keys, c->projections_ms);
+    }
+}
+
+void report_attention_json(const AttentionCost *costs, int count) {
+    json_t *all = json_object(), *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *one = json_object();
+        json_object_set_new(one, "use", json_string(attention_use_names[costs[i].use]));
+        json_object_set_new(one, "queries", json_integer(costs[i].queries));
+        json_object_set_new(one, "keys", json_integer(costs[i].keys));
+        set(one, "core_ms", costs[i].core_ms);
+        set(one, "projections_ms", costs[i].projections_ms);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(all, "attention", list);
+    print_json(all);
+}

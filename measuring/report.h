@@ -2,6 +2,7 @@
 #ifndef MEASURING_REPORT_H
 #define MEASURING_REPORT_H
 
+#include "measuring/attention_cost.h"
 #include "measuring/decode.h"
 #include "measuring/kernels.h"
 #include "measuring/updates.h"
@@ -28,5 +29,10 @@ void report_kernels_text(const KernelTime *times, int count);
 
 /* {"kernels": [{name, sizes, ns}]} */
 void report_kernels_json(const KernelTime *times, int count);
+
+void report_attention_text(const AttentionCost *costs, int count);
+
+/* {"attention": [{use, queries, keys, core_ms, projections_ms}]} */
+void report_attention_json(const AttentionCost *costs, int count);
 
 #endif

@@ -3,7 +3,7 @@
 # changed in a temporary folder, compiled there, and linked with the rest of what `make` has built.
 # Usage: scripts/break_gradient.sh                            lists the mistakes of tests/mutations.txt by name
 #        scripts/break_gradient.sh NAME [GRADCHECK OPTION]    makes this one; a part of a name will do if only one has it
-# Exit 0: noticed. 1: not noticed, or it could not be built. 2: no such mistake. BUILD names another folder than build.
+# Exit 0: noticed. 1: not noticed, or it could not be built or checked. 2: no such mistake or option. BUILD names another folder than build.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build}
@@ -59,11 +59,15 @@ flags=$(cat "$build/flags")
 eval "$flags -DTANDEM_DOUBLE -Wno-error -w -c -o '$work/broken.o' '$work/broken.c'" || die 1 "$file: does not compile"
 eval "$flags -o '$work/gradcheck' '$work/broken.o' $parts -lopenblas -lutf8proc -ljansson -lz -lm" || die 1 "$file: does not link"
 
-timeout 300 "$work/gradcheck" "$@" >"$work/output" 2>&1
+timeout --foreground 300 "$work/gradcheck" "$@" >"$work/output" 2>&1 # --foreground: Ctrl-C reaches it too
 status=$?
 if [ $status -eq 0 ]; then
     tail -n 1 "$work/output"
     die 1 "gradcheck has not noticed"
+fi
+if [ $status -le 2 ] && ! grep -q '^FAILED' "$work/output"; then # it has not got so far
+    cat "$work/output" >&2
+    exit $status
 fi
 # Modules stand in the order in which they are built of each other, so the first rows point at the mistake.
 echo "noticed by"

@@ -69,6 +69,21 @@ awk '/^An update/ { on = 1 } on && /%$/ { sum += $NF } END { exit !(sum > 99 && 
 is_json "$work/kernels" >/dev/null
 [ "$(grep -c '"ns": [0-9.e-]*[1-9]' "$work/kernels")" -ge 8 ] || fail "kernels: $(cat "$work/kernels")"
 
+# Attention against the lengths: each use has rows, those of cross-attention also with n unlike m, and both parts take time.
+"$bench" --attention --json >"$work/attention" || fail "exit $?: --attention"
+is_json "$work/attention" >/dev/null
+sed -nE 's/^      "(use|queries|keys|core_ms|projections_ms)": "?([^",]*)"?,?$/\1 \2/p' "$work/attention" | awk '
+    $1 == "use" { sub(/^use /, ""); use = $0; next }
+    { value[$1] = $2 }
+    $1 == "projections_ms" {
+        rows[use]++
+        if (!(value["core_ms"] > 0 && value["projections_ms"] > 0)) exit 1
+        if (value["queries"] != value["keys"]) unlike[use]++
+    }
+    END { exit !(rows["self"] > 2 && rows["masked self"] > 2 && rows["cross"] > 2 && unlike["cross"] > 2 &&
+                 !unlike["self"] && !unlike["masked self"]) }' || fail "attention: $(cat "$work/attention")"
+expect 0 '^  cross +256 +1024( +[0-9.]+){3}$' "$bench" --attention
+
 expect 0 '^usage: bench' "$bench" --help
 expect 0 '^bench \(Tandem\) [0-9]' "$bench" --version
 expect 1 'nowhere.ini: there is no such file' "$bench" "$work/nowhere.ini"
@@ -84,4 +99,5 @@ expect 2 'length : give a whole number' "$bench" --length=
 expect 2 'one configuration file' "$bench" "$work/c.ini" "$work/c.ini"
 expect 2 'unrecognized option' "$bench" --fast
 expect 2 'requires an argument' "$bench" --updates
+expect 2 'give one of them' "$bench" --kernels --attention
 finish

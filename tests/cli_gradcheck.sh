@@ -77,13 +77,23 @@ expect 1 'trained weights have their sizes' "$gradcheck" "$work/run" --reduce
 if "$gradcheck" --module linear >/dev/full 2>"$work/out"; then fail "a full disk is success"; fi
 
 # A wrong model is noticed, first where the mistake is; every mistake has a name of its own.
-export BUILD="${PROGRAMS%/programs}"
+[ "$PROGRAMS" = . ] || export BUILD="${PROGRAMS%/programs}"
 scripts/break_gradient.sh >"$work/names"
 [ "$(wc -l <"$work/names")" -gt 150 ] && [ -z "$(sort "$work/names" | uniq -d)" ] || fail "names of mistakes: $(sort "$work/names" | uniq -d)"
+# The course's mistakes exist, and so do the modules that it has checked.
+grep -ohE 'break_gradient.sh [a-z0-9-]+' docs/course/*.md README.md | cut -d ' ' -f 2 | sort -u >"$work/shown"
+[ "$(wc -l <"$work/shown")" -ge 6 ] || fail "mistakes of the course: $(cat "$work/shown")"
+sort "$work/names" | comm -23 "$work/shown" - >"$work/missing"
+[ ! -s "$work/missing" ] || fail "the course names mistakes that are not there: $(cat "$work/missing")"
+for module in $(grep -ohE -- '--module [a-z-]+' docs/course/*.md README.md | cut -d ' ' -f 2 | sort -u); do
+    "$gradcheck" --help | grep -q "^  $module " || fail "the course names a module that is not there: $module"
+done
 expect 0 '^FAILED: [0-9]+ of 5[0-9][0-9] tensors' scripts/break_gradient.sh softmax-second-term-dropped
 grep -A 1 '^noticed by' "$work/out" | grep -qE '^    softmax +x .* FAILED$' || fail "noticed elsewhere: $(cat "$work/out")"
 expect 0 'not zero, which it is by theory|^FAILED' scripts/break_gradient.sh linear-bias-always --module model
 expect 1 'gradcheck has not noticed' scripts/break_gradient.sh softmax-second-term-dropped --module linear
+expect 2 'there is no such module' scripts/break_gradient.sh softmax-second-term-dropped --module nothing
+expect 1 'nowhere.ini: there is no such file' scripts/break_gradient.sh softmax-second-term-dropped "$work/nowhere.ini"
 expect 2 'no such mistake' scripts/break_gradient.sh made-up-name
 expect 2 'could be' scripts/break_gradient.sh linear-bias
 finish

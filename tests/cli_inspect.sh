@@ -46,6 +46,16 @@ sed -n 's/^<script type="application\/json" id="data">\(.*\)<\/script>$/\1/p' "$
 same_files "$work/json" "$work/data" "data of the page"
 ! grep -qE '(src|href)="?https?:|@import|url\(' "$work/page.html" || fail "the page asks a network"
 
+# A link stays a link; what else goes to stdout is not taken away.
+echo old >"$work/linked"
+ln -s linked "$work/link"
+"$inspect" "$work/run" --source a --html "$work/link" 2>"$work/err" || fail "exit $?: a link: $(cat "$work/err")"
+[ -L "$work/link" ] && grep -q '<html' "$work/linked" || fail "a link has become a file"
+ln -s /proc/self/fd/1 "$work/own"
+echo before >"$work/log"
+"$inspect" "$work/run" --source a --html "$work/own" >>"$work/log" 2>"$work/err" && fail "the page replaced stdout"
+grep -q "own output goes" "$work/err" && [ -L "$work/own" ] && grep -q before "$work/log" || fail "stdout: $(cat "$work/err")"
+
 expect 0 '^usage: inspect RUN' "$inspect" --help
 expect 0 '^inspect \(Tandem\) [0-9]' "$inspect" --version
 expect 0 '<0xF0> <0x9F>' "$inspect" "$work/run" --source '🐄' --target ''
@@ -55,6 +65,7 @@ expect 1 'source has [0-9]* tokens with </s>; inspect shows at most 128' "$inspe
 expect 1 'tensor nothing: there is none' "$inspect" "$work/run" --source a --tensor nothing
 expect 1 "$work/nowhere" "$inspect" "$work/nowhere" --source a
 expect 1 "$work/no/page.html" "$inspect" "$work/run" --source a --html "$work/no/page.html"
+expect 1 'name of a file to write is empty' "$inspect" "$work/run" --source a --html ''
 expect 2 'one run directory' "$inspect" --source a
 expect 2 'one run directory' "$inspect" "$work/run" "$work/run" --source a
 expect 2 'give a sentence with --source' "$inspect" "$work/run"

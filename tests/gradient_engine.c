@@ -7,16 +7,17 @@
 
 enum { SIZE = 6, DEAD = 2 };
 
-/* L = sum_i i x_i^3 + max(0, x_0 - kink), which does not depend on the values of `dead`. */
+/* L = sum_i i x_i^3 + max(0, x_0 - kink) + level, which does not depend on the values of `dead`. */
 typedef struct Case {
     real x[SIZE], dx[SIZE], dead[DEAD], ddead[DEAD];
-    double kink;
+    double kink, level;
     uint64_t (*pattern)(void *context);
 } Case;
 
 static double loss(void *context) {
     const Case *c = context;
     double sum = (double)c->x[0] > c->kink ? (double)c->x[0] - c->kink : 0;
+    sum += c->level;
     for (int i = 0; i < SIZE; i++) sum += i * pow((double)c->x[i], 3);
     return sum;
 }
@@ -134,6 +135,25 @@ static void test_kink_is_skipped(void **state) {
     assert_int_equal(r.skipped, 0);
 }
 
+/* A kink that leaves only the smallest step, and a loss so large that rounding shows there: the right gradient is no failure,
+ * one that is wrong by more is. */
+static void test_rounding_beside_a_kink(void **state) {
+    (void)state;
+    Case c = right();
+    c.kink = 1 - 0.15 * GRADIENT_CHECK_STEP;
+    c.level = 3e5;
+    GradientResult r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1); /* nothing proves that there is a kink */
+    c.pattern = side_of_kink;
+    r = check(&c, 1, NULL);
+    assert_true(r.worst > GRADIENT_CHECK_RELATIVE);
+    assert_true(gradient_check_passed(&r));
+    assert_int_equal(r.skipped, 0);
+    c.dx[0] = (real)1.0001;
+    r = check(&c, 1, NULL);
+    assert_int_equal(r.failed, 1);
+}
+
 /* Every second sample is where the gradient is, so that one nonzero row of a large embedding is looked at. */
 static void test_samples_find_gradients(void **state) {
     (void)state;
@@ -171,13 +191,10 @@ static void test_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_gradient_passes),
-        cmocka_unit_test(test_wrong_gradient_fails),
-        cmocka_unit_test(test_zero_by_theory),
-        cmocka_unit_test(test_kink_is_tried_again),
-        cmocka_unit_test(test_kink_is_skipped),
-        cmocka_unit_test(test_samples_find_gradients),
-        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_right_gradient_passes),  cmocka_unit_test(test_wrong_gradient_fails),
+        cmocka_unit_test(test_zero_by_theory),         cmocka_unit_test(test_kink_is_tried_again),
+        cmocka_unit_test(test_kink_is_skipped),        cmocka_unit_test(test_rounding_beside_a_kink),
+        cmocka_unit_test(test_samples_find_gradients), cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
