@@ -205,7 +205,7 @@ bool trainer_save_state(Trainer *t, Error *error) {
 
 bool trainer_save(Trainer *t, Error *error) {
     if (!trainer_save_state(t, error)) return false;
-    if (t->state.validated > 0) return true;
+    if (t->state.best_update > 0) return true;
     char *path = run_path(t->run.path, RUN_MODEL); /* the last, for want of a best */
     bool good = write_weights(t, path, error);
     memory_free(path);
@@ -263,13 +263,13 @@ static void say_if_changed(Trainer *t, const Safetensors *file, const char *key,
                  now, saved);
 }
 
-/* Values of two metrics cannot be compared: with another metric the search for the best begins anew. */
+/* Values of two metrics cannot be compared: with another metric the search for the best begins anew. The
+ * model stays until a better one is found. */
 static void forget_other_metric(Trainer *t, const Safetensors *file) {
     const char *saved = safetensors_metadata(file, "metric");
     if (saved == NULL || strcmp(saved, metric_name(t)) == 0) return;
     log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
-    t->state.best_update = 0;
-    t->origin.update = 0;
+    t->state.best = t->origin.value = (double)NAN;
     t->state.stalled = 0;
     if (t->config.average.best > 0) t->state.snapshots = (SnapshotList){0};
 }

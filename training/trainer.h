@@ -28,7 +28,7 @@ typedef struct TrainWindow {
 /* What model.safetensors holds, since a validation found it best. */
 typedef struct ModelOrigin {
     int64_t update;    /* 0: nothing was validated yet */
-    double value, nll; /* the validation metric's, and without label smoothing */
+    double value, nll; /* the validation metric's (NaN: another one's), and without label smoothing */
     int snapshots;     /* of which it is the average; 0: of none */
 } ModelOrigin;
 
@@ -36,7 +36,7 @@ typedef struct ModelOrigin {
 typedef struct TrainState {
     int64_t update;        /* taken, skipped ones included */
     double seconds;        /* of training, over all resumes */
-    double best, best_nll; /* best value of the validation metric; meaningless while best_update is 0 */
+    double best, best_nll; /* best value of the validation metric, NaN if by another one; meaningless while best_update is 0 */
     int64_t best_update;
     int stalled;       /* validations since then */
     int64_t validated; /* update of the last scheduled validation, 0 before the first */
@@ -163,7 +163,7 @@ void trainer_print_signatures(Trainer *t);
 /* Writes what could not be written before. */
 bool trainer_write_owed(Trainer *t, Error *error);
 
-/* Writes what is owed, then the state, then, before the first validation, the model; removes snapshots that are no longer
+/* Writes what is owed, then the state, then, while there is no best, the model; removes snapshots that are no longer
  * needed. So a state on disk never tells of files that are not there. */
 bool trainer_save(Trainer *t, Error *error);
 
@@ -176,6 +176,9 @@ bool trainer_resume(Trainer *t, Error *error);
 void trainer_report(Trainer *t, const char *status, bool last);
 
 bool trainer_has_model(const Trainer *t); /* or one is owed */
+
+/* Is there a best value to compare with? */
+bool trainer_has_best(const Trainer *t);
 
 /* With [output] on_write_error = continue: says the error, and training goes on. Else false. */
 bool trainer_forgives(Trainer *t, const Error *error);
