@@ -37,6 +37,9 @@ is_update seen 22
 expect 0 'model .*: the best, of update 20; nll' tiny metric
 expect 0 'model .*: the best, of update 20; by another metric, ppl' tiny metric --set valid.metric=chrf
 expect 0 'finished' tiny early --set train.updates=16
-fails_at 20 early
-expect 0 '\[valid\] .*update 18 .*new best' tiny early --set valid.metric=chrf --set train.updates=18
+fails_at 20 early --set output.tensorboard=yes --set output.log_every=1
+expect 0 '\[valid\] .*update 18 .*new best' tiny early --set valid.metric=chrf --set train.updates=18 --set output.tensorboard=yes
+
+# That run ended where it went on; TensorBoard, too, has to hear that update 19 is no part of it any more.
+[ "$(find "$work/early/tensorboard" -name 'events.*' | wc -l)" -eq 2 ] || fail "an update that is superseded stays in the curves"
 finish
