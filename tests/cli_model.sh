@@ -35,11 +35,19 @@ is_update seen 22
 
 # By another metric: still what it was, until something is validated, and that is done before an average is preferred to it.
 expect 0 'model .*: the best, of update 20; nll' tiny metric
-expect 0 'model .*: the best, of update 20; by another metric, ppl' tiny metric --set valid.metric=chrf
+expect 0 'model .*: the best, of update 20; by another measure, ppl' tiny metric --set valid.metric=chrf
 expect 0 'finished' tiny early --set train.updates=16
 fails_at 20 early --set output.tensorboard=yes --set output.log_every=1
 expect 0 '\[valid\] .*update 18 .*new best' tiny early --set valid.metric=chrf --set train.updates=18 --set output.tensorboard=yes
 
-# That run ended where it went on; TensorBoard, too, has to hear that update 19 is no part of it any more.
+# With other validation text no value can be compared either.
+cp -r "$work/metric" "$work/text"
+cp "$work/tiny.en" "$work/tiny_valid.en"
+cp "$work/tiny.fr" "$work/tiny_valid.fr"
+expect 0 'changed +the validation text; the best so far is forgotten' tiny text
+grep -q 'the best, of update 20; by another measure, ppl' "$work/out" || fail "the end compares with other text"
+expect 0 'update 21 .*new best' tiny text --set train.updates=22
+
+# The run before that ended where it went on; TensorBoard, too, has to hear that update 19 is no part of it any more.
 [ "$(find "$work/early/tensorboard" -name 'events.*' | wc -l)" -eq 2 ] || fail "an update that is superseded stays in the curves"
 finish

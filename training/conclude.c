@@ -76,9 +76,7 @@ bool trainer_keep_scheduled_model(Trainer *t, Error *error) {
 
 static bool find_best(Trainer *t, Error *error) {
     bool comparable = trainer_has_best(t) && t->state.validated == t->state.update;
-    if (t->valid.pairs > 0 && !comparable &&
-        !trainer_validate(t, (ValidMetrics){.closing = true}, error))
-        return false;
+    if (t->valid.pairs > 0 && !comparable && !trainer_validate(t, (ValidMetrics){.closing = true}, error)) return false;
     if (!trainer_has_model(t) && !trainer_save_model(t, error)) return false;
     return trainer_average(t, error);
 }

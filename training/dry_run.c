@@ -132,8 +132,7 @@ bool dry_run(Config *config, FILE *out, Error *error) {
     Trainer t = {.config = *config, .run.lock = -1}; /* no directory */
     ParallelText text = {0};
     LoadedRun from = {0};
-    bool good = corpora_read(&text, &t.valid_text, &t.config, error) &&
-                init_from_read(&from, &t.config, false, error);
+    bool good = corpora_read(&text, &t.valid_text, &t.config, error) && init_from_read(&from, &t.config, false, error);
     if (good) {
         trainer_plan_threads(&t.config.train);
         take_tokenizers(&t, &from);

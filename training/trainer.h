@@ -28,15 +28,16 @@ typedef struct TrainWindow {
 /* What model.safetensors holds, since a validation found it best. */
 typedef struct ModelOrigin {
     int64_t update;    /* 0: nothing was validated yet */
-    double value, nll; /* the validation metric's (NaN: another one's), and without label smoothing */
+    double value, nll; /* the validation metric's (NaN: another measure's), and without label smoothing */
     int snapshots;     /* of which it is the average; 0: of none */
 } ModelOrigin;
 
 /* All that has happened so far, other than tensors: saved with them, so that a resume goes on exactly. */
 typedef struct TrainState {
-    int64_t update;        /* taken, skipped ones included */
-    double seconds;        /* of training, over all resumes */
-    double best, best_nll; /* best value of the validation metric, NaN if by another one; meaningless while best_update is 0 */
+    int64_t update; /* taken, skipped ones included */
+    double seconds; /* of training, over all resumes */
+    double best,
+        best_nll; /* best value of the validation metric, NaN if by another measure; meaningless while best_update is 0 */
     int64_t best_update;
     int stalled;       /* validations since then */
     int64_t validated; /* update of the last scheduled validation, 0 before the first */
