@@ -128,11 +128,11 @@ static void take_tokenizers(Trainer *t, LoadedRun *from) {
     from->source = from->target = NULL;
 }
 
-bool dry_run(Config *config, FILE *out, Error *error) {
+bool dry_run(Config *config, bool fresh, FILE *out, Error *error) {
     Trainer t = {.config = *config, .run.lock = -1}; /* no directory */
     ParallelText text = {0};
     LoadedRun from = {0};
-    bool good = corpora_read(&text, &t.valid_text, &t.config, error) && init_from_read(&from, &t.config, false, error);
+    bool good = corpora_read(&text, &t.valid_text, &t.config, error) && init_from_read(&from, &t.config, fresh, error);
     if (good) {
         trainer_plan_threads(&t.config.train);
         take_tokenizers(&t, &from);
@@ -142,7 +142,7 @@ bool dry_run(Config *config, FILE *out, Error *error) {
         int64_t of_epoch = updates_of_epoch(&t), planned = planned_updates(&t.config.train, of_epoch);
         print_config(&t.config, out);
         print_parameters(&t.config, tokenizer_vocab_size(t.source), tokenizer_vocab_size(t.target), out);
-        note_run(&t.config, out);
+        if (!fresh) note_run(&t.config, out);
         print_length(&t, from.slab != NULL ? t.config.train.init_from : "", of_epoch, planned, out);
         print_curve(&t.config, planned, out);
     }
