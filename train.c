@@ -64,7 +64,8 @@ int main(int argc, char **argv) {
     Config config;
     Trainer trainer;
     bool good = config_load(&config, argv[first], a.set.text, a.set.count, &error);
-    if (good) good = a.dry_run ? dry_run(&config, stdout, &error) : trainer_open(&trainer, &config, a.fresh, &error);
+    if (good)
+        good = a.dry_run ? dry_run(&config, a.fresh, stdout, &error) : trainer_open(&trainer, &config, a.fresh, &error);
     if (!good) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

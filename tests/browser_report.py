@@ -244,20 +244,36 @@ def check_width(page, width):
     check(wide <= width, f"at {width} px the page is {wide} px wide")
 
 
-def check_long(page):
-    """As many points and layers as a page has at most, and none of the other parts."""
+def change_data(page, change):
+    """Opens the page with other data: change(data) changes them."""
     with open(page.path, encoding="utf-8") as file:
         before, rest = file.read().split('<script type="application/json" id="data">')
     text, after = rest.split("</script>", 1)
     data = json.loads(text)
+    change(data)
+    with open(page.path, "w", encoding="utf-8") as file:
+        file.write(before + '<script type="application/json" id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + after)
+    page.open(1280, "light")
+
+
+def check_average(page):
+    """The figures are those of the average where that is model.safetensors, unless nothing was measured with it."""
+    best = page.texts("#figures dd")
+    change_data(page, lambda data: data["average"][0].update(best=True))
+    figures = page.texts("#figures dd")
+    check(figures[0] == "12.3" and figures[4] == "1.2345", f"figures of the average: {figures}")
+    check("Averaged weights, update 60" in page.text("main"), "whose figures these are")
+    change_data(page, lambda data: data["average"][0].update(nll=None, bleu=None))
+    check(page.texts("#figures dd") == best, "figures where nothing was measured with the average")
+
+
+def check_long(page):
+    """As many points and layers as a page has at most, and none of the other parts."""
     line = {"kind": "train", "epoch": 1, "loss": 1.23456789, "nll": 1.23456789, "ppl": 3.43689052, "lr": 1.23456789e-05,
             "grad_norm": 0.123456789, "tgt_tokens_per_s": 12345.6789, "src_tokens_per_s": 12345.6789, "seconds": 12345.6789}
-    data["train"] = [{**line, "update": 100 * (i + 1)} for i in range(1000)]
-    data["norms"] = [norms(500 * (i + 1), 40) for i in range(200)]
-    data["valid"] = data["average"] = []
-    with open(page.path, "w", encoding="utf-8") as file:
-        file.write(before + '<script type="application/json" id="data">' + json.dumps(data) + "</script>" + after)
-    page.open(1280, "light")
+    train = [{**line, "update": 100 * (i + 1)} for i in range(1000)]
+    layers = [norms(500 * (i + 1), 40) for i in range(200)]
+    change_data(page, lambda data: data.update(train=train, norms=layers, valid=[], average=[]))
     points = page.run("return document.querySelector('.chart polyline').points.length")
     check(points == 1000 and len(page.all(".chart")) == 5 and len(page.all(".heat > rect")) == 8000, "a long run")
     check(not page.all("#samples:not([hidden]), #lengths:not([hidden]), #average:not([hidden])"), "sections without data are hidden")
@@ -281,6 +297,7 @@ def main():
                 check_width(page, width)
                 page.picture(f"dark-{width}")
             check_theme(page)
+            check_average(page)
             check_long(page)
         finally:
             page.driver.quit()

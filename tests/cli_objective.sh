@@ -63,6 +63,11 @@ same_files "$work/source/tokenizer.json" "$work/copy/tokenizer.json" "the tokeni
 train tuned --set "train.init_from=$work/source" --set tokenizer.vocab_size=500 --set tokenizer.lowercase=yes
 says 'init_from .*tokenizer.vocab_size = 500, but .* has its tokenizer already, with 400'
 grep -q '^vocab_size = 400' "$work/tuned/config.ini" || fail "config.ini describes another tokenizer"
+expect 0 '^corpus .* 400 shared, 400 pieces, those of .*source$' "$train" "$work/tuned.ini" --dry-run --set "output.dir=$work/new" \
+    --set "train.init_from=$work/source" --set tokenizer.vocab_size=500
+grep -q '^vocab_size = 400' "$work/out" || fail "a dry run shows another vocab_size than that of the run to start from"
+expect 0 'pieces, those of .*source$' "$train" "$work/tuned.ini" --dry-run --fresh --set "train.init_from=$work/source"
+refused new 'no matrix of it fits' --dry-run --set "train.init_from=$work/source" --set model.d_model=48
 mv "$work/source" "$work/moved"
 expect 0 'resume +after update 12' "$train" "$work/tuned.ini" --set "train.init_from=$work/source" \
     --set tokenizer.vocab_size=500 --set tokenizer.lowercase=yes --set train.updates=14

@@ -23,7 +23,8 @@ bool trainer_concluded(const Trainer *t) {
     return t->state.update > 0 && t->state.concluded == t->state.update && model_is_good(t, &ignored);
 }
 
-/* Best weights that nobody has any more are not the best: the search begins anew. A damaged file is kept aside. */
+/* Best weights that nobody has any more are not the best: the search begins anew, and the last weights are the model until
+ * then. A damaged file is kept aside. */
 static bool check_model(Trainer *t, Error *error) {
     Error fault;
     if (model_is_good(t, &fault)) return true;
@@ -33,7 +34,8 @@ static bool check_model(Trainer *t, Error *error) {
         log_line(&t->log, "changed    the best so far, of update %" PRId64 ", is forgotten", t->state.best_update);
     t->state.best_update = 0;
     t->origin = (ModelOrigin){0};
-    return !damaged || run_directory_rename(&t->run, RUN_MODEL, RUN_MODEL_DAMAGED, error);
+    if (damaged && !run_directory_rename(&t->run, RUN_MODEL, RUN_MODEL_DAMAGED, error)) return false;
+    return t->state.update == 0 || trainer_save(t, error);
 }
 
 static bool make_snapshot_folder(const Trainer *t, Error *error) {
@@ -45,6 +47,7 @@ static bool make_snapshot_folder(const Trainer *t, Error *error) {
 }
 
 bool trainer_begin(Trainer *t, Error *error) {
+    bool unscheduled = t->state.concluded > 0 && t->state.validated == 0; /* is the model what an end found? */
     t->origin = (ModelOrigin){t->state.best_update, t->state.best, t->state.best_nll, 0};
     /* From here on the directory can be resumed. Before there is a first state the disk is tried, too. */
     if (!run_directory_has_state(&t->run) || t->state.concluded > 0) {
@@ -55,7 +58,7 @@ bool trainer_begin(Trainer *t, Error *error) {
     if (file_exists(t->metrics.path) && !metrics_append_resume(&t->metrics, t->state.update, error)) return false;
     if (run_directory_has(&t->run, RUN_MODEL_BEST) && !run_directory_rename(&t->run, RUN_MODEL_BEST, RUN_MODEL, error))
         return false;
-    return make_snapshot_folder(t, error) && check_model(t, error);
+    return make_snapshot_folder(t, error) && check_model(t, error) && (!unscheduled || trainer_save_model(t, error));
 }
 
 bool trainer_keep_scheduled_model(Trainer *t, Error *error) {
@@ -71,10 +74,8 @@ bool trainer_keep_scheduled_model(Trainer *t, Error *error) {
 }
 
 static bool find_best(Trainer *t, Error *error) {
-    bool missing = !trainer_has_model(t), validates = t->valid.pairs > 0;
-    if (validates && (missing || t->state.validated != t->state.update) &&
-        !trainer_validate(t, (ValidMetrics){.closing = true}, error))
-        return false;
+    bool comparable = trainer_has_best(t) && t->state.validated == t->state.update;
+    if (t->valid.pairs > 0 && !comparable && !trainer_validate(t, (ValidMetrics){.closing = true}, error)) return false;
     if (!trainer_has_model(t) && !trainer_save_model(t, error)) return false;
     return trainer_average(t, error);
 }

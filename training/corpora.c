@@ -105,13 +105,17 @@ static bool require_pairs(const Corpus *c, const ParallelText *text, const char 
                                      text->file[0].path, purpose);
 }
 
-bool corpora_learn(Trainer *t, const ParallelText *train, Error *error) {
-    const ConfigData *d = &t->config.data;
+static bool learn_both(Trainer *t, const ParallelText *train, Error *error) {
     const Lines *both[2] = {&train->source, &train->target};
     bool shared = t->config.tokenizer.shared;
     t->source = corpora_learn_tokenizer(&t->config, both, shared ? 2 : 1, error);
     t->target = shared || t->source == NULL ? t->source : corpora_learn_tokenizer(&t->config, both + 1, 1, error);
-    if (t->target == NULL) return false;
+    return t->target != NULL;
+}
+
+bool corpora_learn(Trainer *t, const ParallelText *train, Error *error) {
+    const ConfigData *d = &t->config.data;
+    if (t->target == NULL && !learn_both(t, train, error)) return false;
     corpus_encode(&t->train, train, t->source, t->target);
     corpus_filter(&t->train, train, &(CorpusFilter){d->max_length, d->max_ratio, d->drop_duplicates});
     return require_pairs(&t->train, train, "train on", error);

@@ -11,8 +11,8 @@ bool corpora_read(ParallelText *train, ParallelText *valid, const Config *config
 /* As [tokenizer] says; NULL where the text cannot give that. */
 Tokenizer *corpora_learn_tokenizer(const Config *config, const Lines *const *texts, int count, Error *error);
 
-/* Learns t's tokenizers from the training text and fills t->train, in memory alone: for looking at a configuration without
- * a run directory. Fails where no pair is left. */
+/* Learns t's tokenizers from the training text, where t has none yet, and fills t->train, in memory alone: for looking at a
+ * configuration without a run directory. Fails where no pair is left. */
 bool corpora_learn(Trainer *t, const ParallelText *train, Error *error);
 
 /* Fills t->train and, from t->valid_text, t->valid, and prints what was kept and dropped. Fails where no pair is left. */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "run/weights.h"
 #include "training/corpora.h"
+#include "training/init_from.h"
 #include "training/schedule.h"
 
 static void print_config(const Config *config, FILE *out) {
@@ -64,11 +65,12 @@ static int64_t planned_updates(const ConfigTrain *c, int64_t of_epoch) {
     return c->updates == 0 || (c->epochs > 0 && by_epochs < c->updates) ? by_epochs : c->updates;
 }
 
-static void print_length(Trainer *t, int64_t of_epoch, int64_t planned, FILE *out) {
+/* from: the run whose tokenizer it is, or "". */
+static void print_length(Trainer *t, const char *from, int64_t of_epoch, int64_t planned, FILE *out) {
     const ConfigTrain *c = &t->config.train;
-    fprintf(out, "corpus     %d pairs of %d kept; vocabulary %d%s%d pieces, learned for this look alone\n",
-            t->train.pairs, t->train.lines, tokenizer_vocab_size(t->source),
-            t->source == t->target ? " shared, " : " source and ", tokenizer_vocab_size(t->target));
+    fprintf(out, "corpus     %d pairs of %d kept; vocabulary %d%s%d pieces, %s%s\n", t->train.pairs, t->train.lines,
+            tokenizer_vocab_size(t->source), t->source == t->target ? " shared, " : " source and ",
+            tokenizer_vocab_size(t->target), from[0] != '\0' ? "those of " : "learned for this look alone", from);
     fprintf(out, "epoch      %" PRId64 " updates of up to %" PRId64 " target tokens%s\n", of_epoch,
             (int64_t)c->batch_tokens * c->accumulate, t->config.tokenizer.dropout > 0 ? ", without BPE-dropout" : "");
     fprintf(out, "training  ");
@@ -117,23 +119,34 @@ static void note_run(const Config *config, FILE *out) {
     memory_free(path);
 }
 
-bool dry_run(Config *config, FILE *out, Error *error) {
+/* The tokenizers of the run that the training would start from; without one they are still to be learned. */
+static void take_tokenizers(Trainer *t, LoadedRun *from) {
+    if (from->slab == NULL) return;
+    init_from_adopt_keys(t, &from->config);
+    t->source = from->source;
+    t->target = from->target;
+    from->source = from->target = NULL;
+}
+
+bool dry_run(Config *config, bool fresh, FILE *out, Error *error) {
     Trainer t = {.config = *config, .run.lock = -1}; /* no directory */
-    ParallelText text;
-    if (!corpora_read(&text, &t.valid_text, &t.config, error)) {
-        config_free(&t.config);
-        return false;
+    ParallelText text = {0};
+    LoadedRun from = {0};
+    bool good = corpora_read(&text, &t.valid_text, &t.config, error) && init_from_read(&from, &t.config, fresh, error);
+    if (good) {
+        trainer_plan_threads(&t.config.train);
+        take_tokenizers(&t, &from);
+        good = corpora_learn(&t, &text, error);
     }
-    trainer_plan_threads(&t.config.train);
-    bool good = corpora_learn(&t, &text, error);
     if (good) {
         int64_t of_epoch = updates_of_epoch(&t), planned = planned_updates(&t.config.train, of_epoch);
         print_config(&t.config, out);
         print_parameters(&t.config, tokenizer_vocab_size(t.source), tokenizer_vocab_size(t.target), out);
-        note_run(&t.config, out);
-        print_length(&t, of_epoch, planned, out);
+        if (!fresh) note_run(&t.config, out);
+        print_length(&t, from.slab != NULL ? t.config.train.init_from : "", of_epoch, planned, out);
         print_curve(&t.config, planned, out);
     }
+    loaded_run_close(&from);
     parallel_text_free(&text);
     trainer_close(&t);
     return good;

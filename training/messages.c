@@ -99,6 +99,7 @@ static const char *metric_name(const Trainer *t) {
 
 /* "nll 0.0920" or "bleu 98.9" */
 static const char *metric_value(char out[48], const Trainer *t, double value) {
+    if (isnan(value)) return "by another measure";
     snprintf(out, 48, t->config.valid.metric == CONFIG_METRIC_NLL ? "%s %.4f" : "%s %.1f", metric_name(t), value);
     return out;
 }

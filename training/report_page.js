@@ -1,8 +1,10 @@
 // The page: what of the data goes where.
 const { run, train, valid, norms, average } = data;
-const best = valid.findLast((v) => v.best === true); // its weights are those in model.safetensors
+const best = valid.findLast((v) => v.best === true);
 const latest = last(valid);
 const averaged = last(average);
+// That of the weights in model.safetensors. Without validation data nothing was measured with an average.
+const measured = averaged?.best && isNumber(averaged.nll) ? averaged : best;
 const xRange = updateRange([...train, ...valid, ...norms]);
 
 function updateRange(lines) {
@@ -44,15 +46,16 @@ function showHead() {
     `written ${run.written}`].join(" · ");
 }
 
-// Of the best validation; without validations, of the last logged updates.
+// Of model.safetensors; without validations, of the last logged updates.
 function showFigures() {
-  const line = best ?? latest ?? last(train) ?? {};
+  const line = measured ?? latest ?? last(train) ?? {};
   const scores = [["BLEU", fixed(1)(line.bleu)], ["chrF", fixed(1)(line.chrf)],
     ["exact match", `${fixed(1)(line.exact_match)} %`]];
   const speed = median(pointsOf(train, "tgt_tokens_per_s").map((p) => p.value));
   const figures = [...(latest ? scores : []), ["perplexity", fixed(2)(line.ppl)],
     ["nll, nats a token", fixed(4)(line.nll)], ["target tokens/s", count(speed)]];
-  const source = best ? "Best validation" : latest ? "Last validation" : "Training";
+  const source = !measured ? (latest ? "Last validation" : "Training")
+    : measured === best ? "Best validation" : "Averaged weights";
   byId("figures").append(...figures.map(([name, value]) =>
     html("div", {}, html("dt", {}, name), html("dd", {}, value))));
   byId("figures").after(

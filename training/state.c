@@ -100,9 +100,16 @@ static void all_fields(Fields *f, Trainer *t) {
 }
 
 /* What a resume must find equal, or may find different and says so. */
-static void identity(char vocabulary[32], char corpus[32], const Trainer *t) {
-    snprintf(vocabulary, 32, "%016" PRIx64, weights_vocabulary(t->source, t->target));
-    snprintf(corpus, 32, "%016" PRIx64, corpus_hash(&t->train));
+typedef struct Identity {
+    char vocabulary[32], corpus[32], valid_corpus[32];
+} Identity;
+
+static Identity identity(const Trainer *t) {
+    Identity id;
+    snprintf(id.vocabulary, sizeof id.vocabulary, "%016" PRIx64, weights_vocabulary(t->source, t->target));
+    snprintf(id.corpus, sizeof id.corpus, "%016" PRIx64, corpus_hash(&t->train));
+    snprintf(id.valid_corpus, sizeof id.valid_corpus, "%016" PRIx64, corpus_hash(&t->valid));
+    return id;
 }
 
 /* A slab of reals in the state. One list serves both directions. */
@@ -135,14 +142,15 @@ static int tensors(SafetensorsTensor out[MOST_SLABS], const Trainer *t) {
 }
 
 static bool write_state(Trainer *t, Error *error) {
-    char vocabulary[32], corpus[32], *metric = config_get_text(&t->config, "valid.metric");
+    char *metric = config_get_text(&t->config, "valid.metric");
     SafetensorsTensor tensor[MOST_SLABS];
     Fields f = {.good = true};
-    identity(vocabulary, corpus, t);
+    Identity id = identity(t);
     all_fields(&f, t);
     field(&f, "state_format", STATE_FORMAT);
-    field(&f, "vocabulary", vocabulary);
-    field(&f, "corpus", corpus);
+    field(&f, "vocabulary", id.vocabulary);
+    field(&f, "corpus", id.corpus);
+    field(&f, "valid_corpus", id.valid_corpus);
     field(&f, "metric", metric);
     field(&f, "machine", cpu_name());
     field(&f, "blas_kernel", matmul_kernel_name());
@@ -160,7 +168,7 @@ bool trainer_save_state(Trainer *t, Error *error) {
 
 bool trainer_save(Trainer *t, Error *error) {
     if (!trainer_save_state(t, error)) return false;
-    return t->state.validated > 0 || trainer_must_save_model(t, error); /* the last, for want of a best */
+    return t->state.best_update > 0 || trainer_must_save_model(t, error); /* the last, for want of a best */
 }
 
 /* Files of other programs, and states of other versions of this one, are named as what they are. */
@@ -188,11 +196,10 @@ static bool must_equal(const Safetensors *file, const char *key, const char *now
 }
 
 static bool load(Trainer *t, const Safetensors *file, Error *error) {
-    char vocabulary[32], corpus[32];
-    identity(vocabulary, corpus, t);
+    Identity id = identity(t);
     if (!check_format(file, error) ||
-        !must_equal(file, "vocabulary", vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
-        !must_equal(file, "corpus", corpus, "restore the training corpus, or use --fresh", error))
+        !must_equal(file, "vocabulary", id.vocabulary, "restore the run's tokenizer, or use --fresh", error) ||
+        !must_equal(file, "corpus", id.corpus, "restore the training corpus, or use --fresh", error))
         return false;
     Slab slab[MOST_SLABS];
     int64_t shape[1] = {(int64_t)t->table.total};
@@ -207,23 +214,30 @@ static bool load(Trainer *t, const Safetensors *file, Error *error) {
     return f.good;
 }
 
-static void say_if_changed(Trainer *t, const Safetensors *file, const char *key, const char *now) {
+/* The saved value where it is another one than now, else NULL. */
+static const char *changed(const Safetensors *file, const char *key, const char *now) {
     const char *saved = safetensors_metadata(file, key);
-    if (saved != NULL && strcmp(saved, now) != 0)
+    return saved != NULL && strcmp(saved, now) != 0 ? saved : NULL;
+}
+
+static void say_if_changed(Trainer *t, const Safetensors *file, const char *key, const char *now) {
+    const char *saved = changed(file, key, now);
+    if (saved != NULL)
         log_line(&t->log, "changed    %s: %s (was %s); the numbers may differ in their last bits from here on", key,
                  now, saved);
 }
 
-/* Values of two metrics cannot be compared: with another metric the search for the best begins anew. */
-static void forget_other_metric(Trainer *t, const Safetensors *file) {
-    const char *saved = safetensors_metadata(file, "metric");
+/* Values of two metrics, or on two texts, cannot be compared: then the search for the best begins anew. The model stays
+ * until a better one is found. */
+static void forget_other_measure(Trainer *t, const Safetensors *file) {
     char *asked = config_get_text(&t->config, "valid.metric");
-    bool same = saved == NULL || strcmp(saved, asked) == 0;
+    const char *metric = changed(file, "metric", asked);
+    bool text = changed(file, "valid_corpus", identity(t).valid_corpus) != NULL;
     memory_free(asked);
-    if (same) return;
-    log_line(&t->log, "changed    the best so far, by %s, is forgotten", saved);
-    t->state.best_update = 0;
-    t->origin.update = 0;
+    if (metric != NULL) log_line(&t->log, "changed    the best so far, by %s, is forgotten", metric);
+    if (text) log_line(&t->log, "changed    the validation text; the best so far is forgotten");
+    if (metric == NULL && !text) return;
+    t->state.best = t->origin.value = (double)NAN;
     t->state.stalled = 0;
     if (t->config.average.best > 0) t->state.snapshots = (SnapshotList){0};
 }
@@ -248,7 +262,7 @@ bool trainer_resume(Trainer *t, Error *error) {
         batcher_init(&t->batcher, &t->train, t->config.train.seed, epoch, next);
         t->saved_snapshots = t->state.snapshots;
         t->saved_update = t->state.update;
-        forget_other_metric(t, &file);
+        forget_other_measure(t, &file);
         forget_other_snapshots(t);
         say_if_changed(t, &file, "machine", cpu_name());
         say_if_changed(t, &file, "blas_kernel", matmul_kernel_name());

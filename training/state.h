@@ -4,7 +4,7 @@
 
 #include "training/trainer.h"
 
-/* Writes what is owed, then the state, then, before the first validation, the model; removes snapshots that are no longer
+/* Writes what is owed, then the state, then, while there is no best, the model; removes snapshots that are no longer
  * needed. So a state on disk never tells of files that are not there. */
 bool trainer_save(Trainer *t, Error *error);
 

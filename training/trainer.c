@@ -141,7 +141,7 @@ TrainEnd trainer_run(Trainer *t, Error *error) {
     TrainEnd end = limit_reached(t);
     if (end != TRAIN_GOES_ON && trainer_concluded(t)) return end;
     if (!trainer_begin(t, error)) return TRAIN_FAILED;
-    if (end == TRAIN_GOES_ON) messages_begin(t);
+    messages_begin(t);
     bool saved = true; /* nothing has changed yet */
     while (end == TRAIN_GOES_ON && !signals_caught()) {
         if (!advance(t, &saved, error)) return TRAIN_FAILED;

@@ -33,7 +33,7 @@ typedef struct TrainWindow {
 typedef struct TrainState {
     int64_t update;        /* taken, skipped ones included */
     double seconds;        /* of training, over all resumes */
-    double best, best_nll; /* best value of the validation metric; meaningless while best_update is 0 */
+    double best, best_nll; /* by the validation metric (NaN: by another measure); no meaning while best_update is 0 */
     int64_t best_update;
     int stalled;       /* scheduled validations since then */
     int64_t validated; /* update of the last scheduled validation, 0 before the first */
@@ -48,7 +48,7 @@ typedef struct TrainState {
  * concluding, which may find a better one, leaves that as it was. */
 typedef struct ModelOrigin {
     int64_t update;    /* 0: nothing was validated yet */
-    double value, nll; /* the validation metric's, and without label smoothing */
+    double value, nll; /* the validation metric's (NaN: another measure's), and without label smoothing */
     int snapshots;     /* of which it is the average; 0: of none */
 } ModelOrigin;
 

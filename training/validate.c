@@ -129,10 +129,12 @@ static double deciding(const Trainer *t, const ValidMetrics *m) {
     return m->nll;
 }
 
+bool trainer_has_best(const Trainer *t) { return t->state.best_update > 0 && !isnan(t->state.best); }
+
 /* Is it better than the best so far? nll: lower; the others: higher. */
 static bool improves(const Trainer *t, const ValidMetrics *m) {
     if (!isfinite(m->nll)) return false;
-    if (t->state.best_update == 0) return true;
+    if (!trainer_has_best(t)) return true;
     double value = deciding(t, m);
     return t->config.valid.metric == CONFIG_METRIC_NLL ? value < t->state.best : value > t->state.best;
 }

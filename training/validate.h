@@ -9,6 +9,9 @@
  * without a new best else; of another occasion m.closing, m.snapshot and m.snapshots tell. */
 bool trainer_validate(Trainer *t, ValidMetrics m, Error *error);
 
+/* Is there a best value to compare with? */
+bool trainer_has_best(const Trainer *t);
+
 /* Which BLEU and chrF those are. */
 void trainer_print_signatures(Trainer *t);
 
