@@ -19,7 +19,7 @@ expect 0 'all updates done: update 20' tiny whole
 
 # A damaged or cut off state is named, with what is wrong, and what is offered works.
 again
-printf x | dd of="$state" bs=1 seek=6000 conv=notrunc 2>/dev/null
+printf xxxx | dd of="$state" bs=1 seek=6000 conv=notrunc 2>/dev/null
 expect 1 "run/state.safetensors: the content has checksum [0-9a-f]{16}, but [0-9a-f]{16} was stored" tiny run --set train.updates=30
 grep -q 'the state before it is good; to go on from there: mv ' "$work/out" || fail "the state before is not offered"
 $(sed -n 's/.*to go on from there: //p' "$work/out")
