@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 . "$root/scripts/mutations.sh"
 cc="${CC:-gcc} -std=c11 -D_GNU_SOURCE -DTANDEM_DOUBLE -O1 -I$work"
-all_tests="gradient_modules gradient_attention gradient_layers gradient_loss gradient_rdrop gradient_model"
+all_tests="gradient_modules gradient_attention gradient_layers gradient_loss gradient_model"
 
 die() {
     echo "long_mutations.sh: $*" >&2
@@ -28,7 +28,7 @@ link_test() { # test
 
 passes() { # test: false if it fails, crashes or hangs
     link_test "$1" || die "$1 does not link"
-    OMP_NUM_THREADS=1 timeout 120 "$work/$1" >"$work/output" 2>&1
+    (ulimit -t 60 && OMP_NUM_THREADS=1 "$work/$1") >"$work/output" 2>&1 # seconds of computing: other load does not count
 }
 
 # The test that notices a mistake in this file soonest comes first.
@@ -36,8 +36,7 @@ tests_for() {
     case $1 in
     model/attention*) first=gradient_attention ;;
     model/feedforward.c | model/*_layer.c) first=gradient_layers ;;
-    model/loss.c) first=gradient_loss ;;
-    model/rdrop.c) first=gradient_rdrop ;;
+    model/loss.c | model/rdrop.c) first=gradient_loss ;;
     model/encoder.c | model/decoder.c | model/transformer.c) first=gradient_model ;;
     *) first=gradient_modules ;;
     esac
