@@ -8,7 +8,7 @@
 every=${EVERY:-43}
 shim=$PROGRAMS/../failing_writes.so
 case $PROGRAMS in
-*/asan/*) ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 && export ASAN_OPTIONS ;;
+*/asan/* | */sanitize/*) ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 && export ASAN_OPTIONS ;;
 */tsan/*) echo "ThreadSanitizer has its own write" && exit 77 ;;
 esac
 
