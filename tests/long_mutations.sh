@@ -36,7 +36,7 @@ tests_for() {
     case $1 in
     model/attention*) first=gradient_attention ;;
     model/feedforward.c | model/*_layer.c) first=gradient_layers ;;
-    model/loss.c) first=gradient_loss ;;
+    model/loss.c | model/rdrop.c) first=gradient_loss ;;
     model/encoder.c | model/decoder.c | model/transformer.c) first=gradient_model ;;
     *) first=gradient_modules ;;
     esac
