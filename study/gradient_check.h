@@ -10,8 +10,8 @@
  *
  * Where a relu changes sides within the stencil, n is no derivative. Such an element disagrees at first and is
  * tried again with h/10 and h/100. If it still disagrees, it has failed, but where `pattern` proves that a relu changes
- * sides: within the stencil of h/10, so that only h/100 counts, ten times the error passes, as roundoff / h has grown;
- * within that of h/100, the element is skipped, and counted. */
+ * sides, it is skipped, and counted: within the stencil of h/100; or within that of h/10, so that h/100 stands alone, if
+ * the error is at most ten times the bound, as roundoff / h has grown. */
 #ifndef STUDY_GRADIENT_CHECK_H
 #define STUDY_GRADIENT_CHECK_H
 

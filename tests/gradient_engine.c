@@ -146,9 +146,8 @@ static void test_rounding_beside_a_kink(void **state) {
     assert_int_equal(r.failed, 1); /* nothing proves that there is a kink */
     c.pattern = side_of_kink;
     r = check(&c, 1, NULL);
-    assert_true(r.worst > GRADIENT_CHECK_RELATIVE);
-    assert_true(gradient_check_passed(&r));
-    assert_int_equal(r.skipped, 0);
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(r.skipped, 1);
     c.dx[0] = (real)1.0001;
     r = check(&c, 1, NULL);
     assert_int_equal(r.failed, 1);
