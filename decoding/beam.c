@@ -29,8 +29,8 @@ typedef struct Beam {
     const int64_t *line;
     Candidates candidates;
     int V, *path;         /* path: ids of one hypothesis */
-    real *logits, *other; /* [slots,V]; other: of one of several models */
-    double *log_sum;      /* [slots] of several models: the mean of their log_normalizer */
+    Logits logits, other; /* of all slots; other: of one of several models */
+    double *log_sum;      /* [slots] of several models: the mean of their normalizers */
     bool normalized;      /* are sums log-probabilities, or of no account? */
     bool largest_only;    /* is a row's largest logit all that counts? Of those that may be chosen, which are */
     int first_allowed;    /* </s> and all from here on */
@@ -84,8 +84,8 @@ static Beam beam_new(const StepModel *model, int models, const BeamSources *in, 
     b.next_sum = arena_array(arena, double, "log-probabilities", slots);
     b.candidates.best = arena_array(arena, Candidate, "candidates", N);
     b.path = arena_array(arena, int, "path", longest + 1);
-    b.logits = arena_reals(arena, "logits", slots, b.V);
-    if (models > 1) b.other = arena_reals(arena, "logits of a model", slots, b.V);
+    b.logits = logits_new(slots, b.V, b.normalized && models == 1, arena);
+    if (models > 1) b.other = logits_new(slots, b.V, b.normalized, arena);
     if (models > 1) b.log_sum = arena_array(arena, double, "normalizers", slots);
     open_caches(&b, in, longest + 1, arena);
     return b;
@@ -103,17 +103,18 @@ static void start(Beam *b) {
     }
 }
 
-/* Several models: the mean of log p = mean(z) - mean(log_normalizer), kept apart so that a model with itself is itself. */
+/* Several models: the mean of log p = mean(z) - mean(normalizer), kept apart so that a model with itself is itself. */
 static void mean_logits(Beam *b, Arena *arena) {
     real share = 1 / (real)b->models;
     for (int i = 0; i < b->models; i++) {
-        step_forward(b->other, &b->cache[i], &b->model[i], &b->rows, arena);
+        step_forward(&b->other, &b->cache[i], &b->model[i], &b->rows, arena);
         for (int r = 0; r < b->rows.count; r++) {
-            real *z_r = b->other + (size_t)r * b->V, *mean_r = b->logits + (size_t)r * b->V;
+            real *z_r = logits_row(&b->other, r), *mean_r = logits_row(&b->logits, r);
             if (i == 0) vec_fill(mean_r, 0, b->V);
             if (i == 0) b->log_sum[r] = 0;
             for (int v = 0; v < b->V; v++) mean_r[v] += share * z_r[v];
-            if (b->normalized) b->log_sum[r] += log_normalizer(z_r, b->V) / b->models;
+            if (b->normalized) b->log_sum[r] += logits_normalizer(&b->other, r) / b->models;
+            if (i == b->models - 1) logits_find_largest(&b->logits, r);
         }
     }
 }
@@ -131,10 +132,10 @@ static int draw(const Beam *b, const real *z, int row, int s, Arena *scratch) {
 /* Offers the continuations of one row: the only one possible, or all, or one that is drawn. */
 static void offer(Beam *b, int row, int s, Arena *scratch) {
     const SentenceSearch *search = &b->search[s];
-    real *z = b->logits + (size_t)row * b->V;
+    real *z = logits_row(&b->logits, row);
     int tokens = tokens_so_far(b, s);
     double base = b->normalized ? b->sum[row] : 0;
-    if (b->normalized) base -= b->models == 1 ? log_normalizer(z, b->V) : b->log_sum[row];
+    if (b->normalized) base -= b->models == 1 ? logits_normalizer(&b->logits, row) : b->log_sum[row];
     int only = tokens < search->forced_count ? search->forced[tokens] : tokens == search->most ? ID_EOS : -1;
     if (only < 0) {
         if (b->limits->no_repeat_ngram > 0) hypothesis_ids(b->path, b->cache, tokens, b->rows.slot[row]);
@@ -144,7 +145,7 @@ static void offer(Beam *b, int row, int s, Arena *scratch) {
     if (only >= 0)
         candidates_add(&b->candidates, base + (double)z[only], row, only);
     else if (!b->options->sampling.on)
-        candidates_add_row(&b->candidates, z, base, row, b->V);
+        candidates_add_row(&b->candidates, &b->logits, base, row);
 }
 
 static double normalized_score(const Beam *b, double log_p, int length) {
@@ -207,9 +208,9 @@ static void step(Beam *b, Arena *arena) {
     if (b->models > 1)
         mean_logits(b, arena);
     else if (b->largest_only)
-        step_forward_largest(b->logits, b->first_allowed, b->cache, b->model, &b->rows, arena);
+        step_forward_largest(&b->logits, b->first_allowed, b->cache, b->model, &b->rows, arena);
     else
-        step_forward(b->logits, b->cache, b->model, &b->rows, arena);
+        step_forward(&b->logits, b->cache, b->model, &b->rows, arena);
     b->next.count = 0;
     for (int r = 0, n; r < b->rows.count; r += n) {
         int s = step_sentence(b->cache, b->rows.slot[r]);

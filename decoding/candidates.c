@@ -1,15 +1,6 @@
 #include "decoding/candidates.h"
 
-#include <stdbool.h>
-
-#include "base/vec.h"
-
-enum { BLOCK = 64 }; /* logits that are compared with the threshold together */
-
-double log_normalizer(const real *z, int V) {
-    real most = vec_max(z, V);
-    return (double)most + log((double)vec_sum_exp(z, most, V));
-}
+enum { RUN = 64 }; /* logits that are compared with the threshold together */
 
 /* What a candidate has to exceed. */
 static double threshold(const Candidates *c) {
@@ -29,16 +20,19 @@ static real rounded_down(double x) {
     return (double)rounded > x ? nextafter(rounded, (real)-INFINITY) : rounded;
 }
 
-static bool any_above(const real *z, real limit) {
+static bool any_above(const real *z, int n, real limit) {
     int above = 0;
-    for (int j = 0; j < BLOCK; j++) above |= z[j] > limit;
+    for (int j = 0; j < n; j++) above |= z[j] > limit;
     return above != 0;
 }
 
-void candidates_add_row(Candidates *c, const real *z, double base, int row, int V) {
-    for (int v = 0; v < V; v += BLOCK) {
-        int end = v + BLOCK <= V ? v + BLOCK : V;
-        if (end - v == BLOCK && !any_above(z + v, rounded_down(threshold(c) - base))) continue;
-        for (int j = v; j < end; j++) candidates_add(c, base + (double)z[j], row, j);
+void candidates_add_row(Candidates *c, const Logits *logits, double base, int row) {
+    const real *z = logits_row(logits, row), *most = logits->most + (size_t)row * (size_t)logits->blocks;
+    real limit = rounded_down(threshold(c) - base);
+    for (int v = 0; v < logits->V; v += RUN) {
+        int n = v + RUN <= logits->V ? RUN : logits->V - v;
+        if (!(most[v / LOGITS_BLOCK] > limit) || !any_above(z + v, n, limit)) continue;
+        for (int j = v; j < v + n; j++) candidates_add(c, base + (double)z[j], row, j);
+        limit = rounded_down(threshold(c) - base);
     }
 }

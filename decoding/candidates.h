@@ -2,7 +2,7 @@
 #ifndef DECODING_CANDIDATES_H
 #define DECODING_CANDIDATES_H
 
-#include "base/real.h"
+#include "decoding/logits.h"
 
 typedef struct Candidate {
     double sum; /* log-probability of the hypothesis with this token */
@@ -15,11 +15,8 @@ typedef struct Candidates {
     int count, most;
 } Candidates;
 
-/* log sum_v exp z_v of a row of logits [V]: log p_v = z_v - this. */
-double log_normalizer(const real *z, int V);
-
-/* Offers base + z_v for all v of z [V]. A z_v of -inf is no candidate. */
-void candidates_add_row(Candidates *c, const real *z, double base, int row, int V);
+/* Offers base + z_v for all v of a row of logits. A z_v of -inf is no candidate. */
+void candidates_add_row(Candidates *c, const Logits *logits, double base, int row);
 void candidates_add(Candidates *c, double sum, int row, int id);
 
 #endif

@@ -23,21 +23,16 @@ void packed_linear_free(PackedLinear *packed) {
     *packed = (PackedLinear){0};
 }
 
-/* Outputs first .. end-1, without bias. */
-static void multiply(real *y, const real *x, const PackedLinear *p, int N, int first, int end) {
+void packed_linear_outputs(real *y, const real *x, const PackedLinear *p, int N, int first, int end) {
+    assert(first % TILE_WIDE == 0);
     for (int o = first; o < end; o += TILE_WIDE) {
         const real *panel = p->panels + (size_t)(o / TILE_WIDE) * panel_size(p);
         int cols = end - o < TILE_WIDE ? end - o : TILE_WIDE;
-        tile_matmul(y + o, p->out, x, p->in, 1, panel, TILE_WIDE, N, cols, p->in);
+        tile_matmul(y + (o - first), end - first, x, p->in, 1, panel, TILE_WIDE, N, cols, p->in);
     }
 }
 
 void packed_linear_forward(real *y, const real *x, const PackedLinear *p, int N) {
-    multiply(y, x, p, N, 0, p->out);
+    packed_linear_outputs(y, x, p, N, 0, p->out);
     for (int n = 0; p->b && n < N; n++) vec_add(y + (size_t)n * p->out, p->b, p->out);
-}
-
-void packed_linear_outputs(real *y, const real *x, const PackedLinear *p, int first, int end) {
-    assert(p->b == NULL && first % TILE_WIDE == 0);
-    multiply(y, x, p, 1, first, end);
 }

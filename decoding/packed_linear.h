@@ -18,9 +18,10 @@ typedef struct PackedLinear {
 void packed_linear_init(PackedLinear *packed, const Linear *p);
 void packed_linear_free(PackedLinear *packed);
 
-/* y [N,out] = x [N,in] W' + b. The second: of one row of a layer without bias, y_first .. y_end-1 alone, with the same bits;
- * first is a multiple of TILE_WIDE. */
+/* y [N,out] = x [N,in] W' + b. */
 void packed_linear_forward(real *y, const real *x, const PackedLinear *p, int N);
-void packed_linear_outputs(real *y, const real *x, const PackedLinear *p, int first, int end);
+
+/* y [N,end-first]: those outputs alone, without bias, with the same bits; first is a multiple of TILE_WIDE. */
+void packed_linear_outputs(real *y, const real *x, const PackedLinear *p, int N, int first, int end);
 
 #endif

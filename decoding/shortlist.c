@@ -80,7 +80,7 @@ void shortlist_logits(real *z, const real *h, const Shortlist *s, const PackedLi
     for (int b = 0, v = 0; v < s->out; b++, v += SHORTLIST_BLOCK) {
         int end = v + SHORTLIST_BLOCK < s->out ? v + SHORTLIST_BLOCK : s->out;
         if (b == 0 || upper[b] >= least)
-            packed_linear_outputs(z, h, exact, v, end);
+            packed_linear_outputs(z + v, h, exact, 1, v, end);
         else
             vec_fill(z + v, -(real)INFINITY, end - v);
     }

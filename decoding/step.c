@@ -85,14 +85,14 @@ static real *step_hidden(StepCache *cache, const StepModel *m, const StepRows *r
     return hidden;
 }
 
-void step_forward(real *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena) {
+void step_forward(Logits *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena) {
     step_cache_append(cache, rows, arena); /* what it takes stays */
     ArenaMark mark = arena_mark(arena);
-    packed_linear_forward(logits, step_hidden(cache, m, rows, arena), &m->output, rows->count);
+    logits_forward(logits, step_hidden(cache, m, rows, arena), &m->output, rows->count, arena);
     arena_release(arena, mark);
 }
 
-void step_forward_largest(real *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
+void step_forward_largest(Logits *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
                           Arena *arena) {
     if (rows->count > 1) {
         step_forward(logits, cache, m, rows, arena);
@@ -101,6 +101,7 @@ void step_forward_largest(real *logits, int first_allowed, StepCache *cache, con
     step_cache_append(cache, rows, arena);
     ArenaMark mark = arena_mark(arena);
     const real *hidden = step_hidden(cache, m, rows, arena);
-    shortlist_logits(logits, hidden, &m->shortlist, &m->output, first_allowed, arena);
+    shortlist_logits(logits->z, hidden, &m->shortlist, &m->output, first_allowed, arena);
+    logits_find_largest(logits, 0);
     arena_release(arena, mark);
 }

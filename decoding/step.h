@@ -5,6 +5,7 @@
 #ifndef DECODING_STEP_H
 #define DECODING_STEP_H
 
+#include "decoding/logits.h"
 #include "decoding/step_cache.h"
 #include "decoding/step_model.h"
 
@@ -12,13 +13,12 @@
  * source_ids end with </s>. */
 StepCache step_begin(const StepModel *m, const int *source_ids, Packed source, int width, int capacity, Arena *arena);
 
-/* Feeds the rows' tokens (<s> at place 0) and gives the logits [rows, V_tgt] of what follows each. The cache grows in
- * the arena. */
-void step_forward(real *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena);
+/* Feeds the rows' tokens (<s> at place 0) and gives the logits of what follows each. The cache grows in the arena. */
+void step_forward(Logits *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena);
 
 /* The same for who wants no more than each row's largest logit from first_allowed on, and that of </s>: where it saves
  * time, others are -inf (shortlist.h). */
-void step_forward_largest(real *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
+void step_forward_largest(Logits *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
                           Arena *arena);
 
 #endif

@@ -6,50 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/rng.h"
-#include "decoding/candidates.h"
 #include "model/matmul.h"
 #include "tests/support/searcher.h"
-
-/* The oracle: sort all. */
-static int best_first(const void *a, const void *b) {
-    const Candidate *x = a, *y = b;
-    if (x->sum != y->sum) return x->sum > y->sum ? -1 : 1;
-    return x->row != y->row ? x->row - y->row : x->id - y->id;
-}
-
-static void test_candidates(void **state) {
-    (void)state;
-    enum { ROWS = 3, V = 1000, MOST = 40 };
-    static real z[ROWS][V];
-    static Candidate all[ROWS * V];
-    Rng rng = {5};
-    for (int r = 0; r < ROWS; r++)
-        for (int v = 0; v < V; v++) /* coarse, so that many are equal */
-            z[r][v] = rng_below(&rng, 9) == 0 ? (real)-INFINITY : (real)(rng_below(&rng, 400)) / 64;
-    const double base[ROWS] = {-1.5, -1.75, -3.1};
-    for (int v_size = 1; v_size <= V; v_size = v_size * 3 + 1)
-        for (int most = 0; most <= MOST; most += 1 + most / 2) {
-            Candidate best[MOST];
-            Candidates c = {best, 0, most};
-            int count = 0;
-            for (int r = 0; r < ROWS; r++) {
-                candidates_add_row(&c, z[r], base[r], r, v_size);
-                for (int v = 0; v < v_size; v++)
-                    if (isfinite(z[r][v])) all[count++] = (Candidate){base[r] + (double)z[r][v], r, v};
-            }
-            qsort(all, (size_t)count, sizeof *all, best_first);
-            assert_int_equal(c.count, count < most ? count : most);
-            for (int i = 0; i < c.count; i++) {
-                assert_true(best[i].sum == all[i].sum);
-                assert_int_equal(best[i].row, all[i].row);
-                assert_int_equal(best[i].id, all[i].id);
-            }
-        }
-    double sum = 0;
-    for (int v = 0; v < V; v++) sum += exp((double)z[0][v]);
-    assert_near(log_normalizer(z[0], V), log(sum), TIGHT);
-}
 
 enum { WORDS = 3, LONGEST = 5, SPACE = 3 + 9 + 27 + 81 + 243 };
 
@@ -179,8 +137,9 @@ static int search_greedily(int *ids, Searcher *s, const int *source_ids, int len
     StepCache cache = step_begin(&s->model, source_ids, (Packed){1, offset}, 1, most, &s->m.arena);
     StepToken token = {.id = ID_BOS};
     while (count < most) {
-        real z[SMALL_VOCAB];
-        step_forward(z, &cache, &s->model, &(StepRows){1, &slot, &token}, &s->m.arena);
+        Logits logits = logits_new(1, SMALL_VOCAB, false, &s->m.arena);
+        step_forward(&logits, &cache, &s->model, &(StepRows){1, &slot, &token}, &s->m.arena);
+        const real *z = logits_row(&logits, 0);
         int best = -1;
         for (int v = 0; v < SMALL_VOCAB; v++) {
             bool allowed =
@@ -254,7 +213,6 @@ static void test_n_best(void **state) {
 int main(void) {
     matmul_serial_blas();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates),
         cmocka_unit_test(test_exhaustive),
         cmocka_unit_test(test_batches_and_threads),
         cmocka_unit_test(test_beam_of_one_is_greedy),

@@ -83,10 +83,11 @@ static void check_steps(NormPlace norm, TieEmbeddings tie) {
             slot[rows.count] = WIDTH * s + (wandering_slot(s, t) + 1) % WIDTH; /* another token, which leads nowhere */
             token[rows.count++] = (StepToken){ID_EOS, parent, 0};
         }
-        real logits[2 * SENTENCES * 32];
-        step_forward(logits, &cache, &model, &rows, &m.arena);
+        Logits logits = logits_new(2 * SENTENCES, V, true, &m.arena);
+        step_forward(&logits, &cache, &model, &rows, &m.arena);
         for (int r = 0; r < rows.count; r += 2)
-            memcpy(step + (batch.target.offset[slot[r] / WIDTH] + t) * V, logits + r * V, (size_t)V * sizeof(real));
+            memcpy(step + (batch.target.offset[slot[r] / WIDTH] + t) * V, logits_row(&logits, r),
+                   (size_t)V * sizeof(real));
     }
     assert_below(relative_difference(step, full, (size_t)(N * V)), TIGHT);
     step_model_free(&model);
