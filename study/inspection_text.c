@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
+
 enum { BEST_SHOWN = 5, PIECE_WIDTH = 14 };
 
 /* Padded to a width of characters, not bytes. */
@@ -110,11 +112,29 @@ static bool find_parameter(TraceTensor *t, const Inspection *in, const char *nam
     return place >= 0;
 }
 
+/* The name that was meant by one that does not exist; NULL where none is near. */
+static const char *nearest_name(const Inspection *in, const char *name) {
+    const ParamTable *table = &in->run->table;
+    const char *found = NULL;
+    for (int i = 0, best = edit_near(name); i < in->trace.count + table->count; i++) {
+        const char *other = i < in->trace.count ? in->trace.tensor[i].name : table->param[i - in->trace.count].name;
+        int distance = edit_distance(name, other);
+        if (distance >= best) continue;
+        best = distance;
+        found = other;
+    }
+    return found;
+}
+
 bool inspection_print_tensor(FILE *out, const Inspection *in, const char *name, Error *error) {
     TraceTensor found;
     const TraceTensor *t = trace_find(&in->trace, name);
     if (t == NULL && find_parameter(&found, in, name)) t = &found;
-    if (t == NULL) return error_set(error, "--tensor %s: there is none; without --tensor all are listed", name);
+    if (t == NULL) {
+        const char *meant = nearest_name(in, name);
+        return error_set(error, "--tensor %s: there is none; %s%s%s", name, meant != NULL ? "did you mean " : "",
+                         meant != NULL ? meant : "without --tensor all are listed", meant != NULL ? "?" : "");
+    }
     print_values(out, t);
     return true;
 }

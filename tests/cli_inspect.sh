@@ -63,6 +63,7 @@ expect 0 '^source' "$inspect" "$work/run" --source "$(printf 'a \377 b')"
 expect 1 'source is blank' "$inspect" "$work/run" --source ' '
 expect 1 'source has [0-9]* tokens with </s>; inspect shows at most 128' "$inspect" "$work/run" --source "$(printf '%0500d' 0)"
 expect 1 'tensor nothing: there is none' "$inspect" "$work/run" --source a --tensor nothing
+expect 1 'did you mean model.shared.weight?' "$inspect" "$work/run" --source a --tensor model.shared.wieght
 expect 1 "$work/nowhere" "$inspect" "$work/nowhere" --source a
 expect 1 "$work/no/page.html" "$inspect" "$work/run" --source a --html "$work/no/page.html"
 expect 1 'name of a file to write is empty' "$inspect" "$work/run" --source a --html ''
