@@ -54,6 +54,15 @@ expect 0 '^finished' "$train" "$work/one.ini" --set valid.samples=0 --set train.
 grep -q '^    source ' "$work/out" && fail "samples were printed though none are wanted"
 tail -n 1 "$work/one/metrics.jsonl" | grep -q '"samples":\[\]}' || fail "samples were kept though none are wanted"
 
+# Two runs in one picture: a line each, with a point for each validation.
+scripts/curves.sh nll minutes 'a < b' "one=$work/one/metrics.jsonl" "a & b=$work/run/metrics.jsonl" >"$work/curves.svg" || fail "no curves"
+[ "$(grep -c 'clip-path="url(#area)"' "$work/curves.svg")" -eq 2 ] || fail "two runs are not two lines"
+points=$(grep 'stroke="#d1495b" stroke-width="2"' "$work/curves.svg" | grep -o '[ML][0-9.]* [0-9.]*' | wc -l)
+[ "$points" -eq 3 ] || fail "three validations are $points points"
+grep -q '>a &lt; b<' "$work/curves.svg" && grep -q '>a &amp; b<' "$work/curves.svg" || fail "labels are not text"
+expect 1 'cannot read' scripts/curves.sh nll minutes title "run=$work/nowhere"
+expect 2 'no figure speed' scripts/curves.sh speed minutes title "run=$work/run/metrics.jsonl"
+
 # A report that cannot be written is said, and stops nothing; what was there stays.
 small_config "$work/stuck" >"$work/stuck.ini"
 mkdir -p "$work/stuck/report.html"

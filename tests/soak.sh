@@ -15,7 +15,7 @@ run=$work/run
 train_on() { # options; with how=exec it takes the shell's place, so that a signal to this child reaches it
     ${how:-} env --default-signal=INT "$train" configs/multi30k_raw_en_de.ini --set "data.train_source=$text/train.en" \
         --set "data.train_target=$text/train.de" --set "data.valid_source=$work/valid.en" \
-        --set "data.valid_target=$work/valid.de" --set train.epochs=0 --set train.warmup=100 --set valid.every=40 \
+        --set "data.valid_target=$work/valid.de" --set train.schedule=inverse_sqrt --set train.warmup=100 --set valid.every=40 \
         --set model.d_model=64 --set model.encoder_layers=2 --set model.decoder_layers=2 --set model.ffn_dim=128 \
         --set tokenizer.vocab_size=4000 --set average.last=3 --set average.every=15 --set output.save_every=10 --set output.log_every=10 \
         --set "output.dir=$run" "$@"
