@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "measuring/sgemm.h"
 #include "model/matmul.h"
+#include "run/json_text.h"
 
 static const char *const PART_NAMES[PARTS + 1] = {[PART_GEMM] = "products of encoder and decoder",
                                                   [PART_ATTENTION] = "attention core",
@@ -73,15 +74,13 @@ void report_text(const MachineReport *m, const Trainer *t, const UpdateTimes *u,
     if (decoding != NULL) print_decoding(decoding);
 }
 
-static void set(json_t *object, const char *key, double value) { json_object_set_new(object, key, json_real(value)); }
-
 static json_t *decoding_json(const DecodeTime *d) {
     json_t *all = json_object();
     for (int i = 0; i < DECODE_ROWS; i++) {
         json_t *one = json_object();
-        set(one, "sentences_per_s", d[i].sentences_per_s);
-        set(one, "tgt_tokens_per_s", d[i].tokens_per_s);
-        if (d[i].median_ms > 0) set(one, "median_ms", d[i].median_ms);
+        json_set_real(one, "sentences_per_s", d[i].sentences_per_s);
+        json_set_real(one, "tgt_tokens_per_s", d[i].tokens_per_s);
+        if (d[i].median_ms > 0) json_set_real(one, "median_ms", d[i].median_ms);
         json_object_set_new(all, d[i].name, one);
     }
     return all;
@@ -96,29 +95,29 @@ static void print_json(json_t *all) {
 
 void report_json(const MachineReport *m, const Trainer *t, const UpdateTimes *u, const DecodeTime *decoding) {
     json_t *all = json_object(), *parts = json_object();
-    json_object_set_new(all, "version", json_string(TANDEM_VERSION));
-    json_object_set_new(all, "machine", json_string(cpu_name()));
-    json_object_set_new(all, "blas_kernel", json_string(matmul_kernel_name()));
-    json_object_set_new(all, "threads", json_integer(m->threads));
-    json_object_set_new(all, "lanes", json_integer(t->config.train.lanes));
-    json_object_set_new(all, "parameters", json_integer((json_int_t)t->table.total));
-    json_object_set_new(all, "updates", json_integer(u->count));
-    set(all, "sgemm_gflops_one", m->sgemm_one * 1e-9);
-    set(all, "sgemm_gflops_all", m->sgemm_all * 1e-9);
-    set(all, "tgt_tokens_per_s", SPREAD(u, target_tokens_per_s).median);
-    set(all, "tgt_tokens_per_s_best", SPREAD(u, target_tokens_per_s).most);
-    set(all, "src_tokens_per_s", SPREAD(u, source_tokens_per_s).median);
-    set(all, "model_gflops", SPREAD(u, flops).median * 1e-9);
-    set(all, "model_gflops_best", SPREAD(u, flops).most * 1e-9);
-    set(all, "model_gflops_worst", SPREAD(u, flops).least * 1e-9);
-    set(all, "model_gflops_with_attention", SPREAD(u, flops_with_attention).median * 1e-9);
-    set(all, "sgemm_share", SPREAD(u, share).median);
-    set(all, "sgemm_share_best", SPREAD(u, share).most);
-    set(all, "sgemm_share_worst", SPREAD(u, share).least);
-    set(all, "sgemm_gflops_beside", SPREAD(u, yardstick).median * 1e-9);
-    set(all, "peak_mb", u->peak_mb);
-    set(all, "update_seconds", u->seconds / u->count);
-    for (int p = 0; p <= PARTS; p++) set(parts, PART_NAMES[p], u->parts[p] / u->count);
+    json_set_text(all, "version", TANDEM_VERSION);
+    json_set_text(all, "machine", cpu_name());
+    json_set_text(all, "blas_kernel", matmul_kernel_name());
+    json_set_integer(all, "threads", m->threads);
+    json_set_integer(all, "lanes", t->config.train.lanes);
+    json_set_integer(all, "parameters", (int64_t)t->table.total);
+    json_set_integer(all, "updates", u->count);
+    json_set_real(all, "sgemm_gflops_one", m->sgemm_one * 1e-9);
+    json_set_real(all, "sgemm_gflops_all", m->sgemm_all * 1e-9);
+    json_set_real(all, "tgt_tokens_per_s", SPREAD(u, target_tokens_per_s).median);
+    json_set_real(all, "tgt_tokens_per_s_best", SPREAD(u, target_tokens_per_s).most);
+    json_set_real(all, "src_tokens_per_s", SPREAD(u, source_tokens_per_s).median);
+    json_set_real(all, "model_gflops", SPREAD(u, flops).median * 1e-9);
+    json_set_real(all, "model_gflops_best", SPREAD(u, flops).most * 1e-9);
+    json_set_real(all, "model_gflops_worst", SPREAD(u, flops).least * 1e-9);
+    json_set_real(all, "model_gflops_with_attention", SPREAD(u, flops_with_attention).median * 1e-9);
+    json_set_real(all, "sgemm_share", SPREAD(u, share).median);
+    json_set_real(all, "sgemm_share_best", SPREAD(u, share).most);
+    json_set_real(all, "sgemm_share_worst", SPREAD(u, share).least);
+    json_set_real(all, "sgemm_gflops_beside", SPREAD(u, yardstick).median * 1e-9);
+    json_set_real(all, "peak_mb", u->peak_mb);
+    json_set_real(all, "update_seconds", u->seconds / u->count);
+    for (int p = 0; p <= PARTS; p++) json_set_real(parts, PART_NAMES[p], u->parts[p] / u->count);
     json_object_set_new(all, "parts", parts);
     if (decoding != NULL) json_object_set_new(all, "decoding", decoding_json(decoding));
     print_json(all);
@@ -135,9 +134,9 @@ void report_kernels_json(const KernelTime *times, int count) {
     json_t *all = json_object(), *list = json_array();
     for (int k = 0; k < count; k++) {
         json_t *one = json_object();
-        json_object_set_new(one, "name", json_string(times[k].name));
-        json_object_set_new(one, "sizes", json_string(times[k].sizes));
-        set(one, "ns", times[k].ns);
+        json_set_text(one, "name", times[k].name);
+        json_set_text(one, "sizes", times[k].sizes);
+        json_set_real(one, "ns", times[k].ns);
         json_array_append_new(list, one);
     }
     json_object_set_new(all, "kernels", list);
@@ -160,11 +159,11 @@ void report_attention_json(const AttentionCost *costs, int count) {
     json_t *all = json_object(), *list = json_array();
     for (int i = 0; i < count; i++) {
         json_t *one = json_object();
-        json_object_set_new(one, "use", json_string(attention_use_names[costs[i].use]));
-        json_object_set_new(one, "queries", json_integer(costs[i].queries));
-        json_object_set_new(one, "keys", json_integer(costs[i].keys));
-        set(one, "core_ms", costs[i].core_ms);
-        set(one, "projections_ms", costs[i].projections_ms);
+        json_set_text(one, "use", attention_use_names[costs[i].use]);
+        json_set_integer(one, "queries", costs[i].queries);
+        json_set_integer(one, "keys", costs[i].keys);
+        json_set_real(one, "core_ms", costs[i].core_ms);
+        json_set_real(one, "projections_ms", costs[i].projections_ms);
         json_array_append_new(list, one);
     }
     json_object_set_new(all, "attention", list);

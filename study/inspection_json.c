@@ -5,29 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ini.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "base/version.h"
+#include "run/json_text.h"
 
 enum { DIGITS = 7 };
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-static void set(json_t *object, const char *key, double x) { json_object_set_new(object, key, number(x)); }
-
-static void set_whole(json_t *object, const char *key, int x) { json_object_set_new(object, key, json_integer(x)); }
-
-/* A path may have any bytes, JSON only text. */
-static json_t *text_of(const char *text) {
-    char shown[80];
-    json_t *json = json_string(text);
-    return json != NULL ? json : json_string(ini_quote(shown, text, strlen(text)));
+static json_t *piece(const Tokenizer *tokenizer, int id) {
+    const char *text = tokenizer_piece(tokenizer, id);
+    return json_text(text, strlen(text));
 }
 
 static json_t *pieces(const Tokenizer *tokenizer, const int *ids, int count) {
     json_t *list = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(list, text_of(tokenizer_piece(tokenizer, ids[i])));
+    for (int i = 0; i < count; i++) json_array_append_new(list, piece(tokenizer, ids[i]));
     return list;
 }
 
@@ -46,16 +40,16 @@ static json_t *side(const Tokenizer *tokenizer, const int *ids, int count) {
 static json_t *model(const Inspection *in) {
     const ModelConfig *c = &in->run->model.config;
     json_t *object = json_object();
-    set_whole(object, "encoder_layers", c->encoder_layers);
-    set_whole(object, "decoder_layers", c->decoder_layers);
-    set_whole(object, "heads", c->heads);
-    set_whole(object, "d_k", c->d_k);
-    set_whole(object, "d_v", c->d_v);
-    set_whole(object, "encoder_width", c->encoder_width);
-    set_whole(object, "decoder_width", c->decoder_width);
-    set_whole(object, "ffn_dim", c->ffn_dim);
-    json_object_set_new(object, "norm", json_string(c->norm == NORM_PRE ? "pre" : "post"));
-    json_object_set_new(object, "parameters", json_integer((json_int_t)in->run->table.total));
+    json_set_integer(object, "encoder_layers", c->encoder_layers);
+    json_set_integer(object, "decoder_layers", c->decoder_layers);
+    json_set_integer(object, "heads", c->heads);
+    json_set_integer(object, "d_k", c->d_k);
+    json_set_integer(object, "d_v", c->d_v);
+    json_set_integer(object, "encoder_width", c->encoder_width);
+    json_set_integer(object, "decoder_width", c->decoder_width);
+    json_set_integer(object, "ffn_dim", c->ffn_dim);
+    json_set_text(object, "norm", c->norm == NORM_PRE ? "pre" : "post");
+    json_set_integer(object, "parameters", (int64_t)in->run->table.total);
     return object;
 }
 
@@ -64,13 +58,13 @@ static json_t *steps(const Inspection *in) {
     for (int t = 0; t < packed_rows(&in->batch.target); t++) {
         const InspectionStep *s = &in->step[t];
         json_t *one = json_object(), *best = json_array();
-        json_object_set_new(one, "piece", text_of(tokenizer_piece(in->run->target, s->id)));
-        set(one, "log_p", s->log_p);
-        set_whole(one, "rank", s->rank);
-        set(one, "entropy", s->entropy);
+        json_set_text(one, "piece", tokenizer_piece(in->run->target, s->id));
+        json_set_real(one, "log_p", s->log_p);
+        json_set_integer(one, "rank", s->rank);
+        json_set_real(one, "entropy", s->entropy);
         for (int i = 0; i < s->best_count; i++) {
             json_t *pair = json_array();
-            json_array_append_new(pair, text_of(tokenizer_piece(in->run->target, s->best[i])));
+            json_array_append_new(pair, piece(in->run->target, s->best[i]));
             json_array_append_new(pair, number(s->best_p[i]));
             json_array_append_new(best, pair);
         }
@@ -126,16 +120,16 @@ static json_t *tensors(const Trace *trace, bool gradients) {
         const TraceTensor *t = &trace->tensor[i];
         if (t->is_gradient != gradients) continue;
         json_t *one = json_object();
-        json_object_set_new(one, "name", json_string(t->name));
-        set_whole(one, "rows", t->rows);
-        set_whole(one, "cols", t->cols);
-        set(one, "mean", t->mean);
-        set(one, "deviation", t->deviation);
-        set(one, "largest", t->largest);
-        set(one, "norm", t->norm);
-        json_object_set_new(one, "formula", json_string(t->formula));
-        json_object_set_new(one, "function", json_string(t->function));
-        json_object_set_new(one, "file", json_string(t->file));
+        json_set_text(one, "name", t->name);
+        json_set_integer(one, "rows", t->rows);
+        json_set_integer(one, "cols", t->cols);
+        json_set_real(one, "mean", t->mean);
+        json_set_real(one, "deviation", t->deviation);
+        json_set_real(one, "largest", t->largest);
+        json_set_real(one, "norm", t->norm);
+        json_set_text(one, "formula", t->formula);
+        json_set_text(one, "function", t->function);
+        json_set_text(one, "file", t->file);
         json_array_append_new(list, one);
     }
     return list;
@@ -147,11 +141,11 @@ static json_t *parameters(const Inspection *in) {
         const Param *p = &in->run->table.param[i];
         json_t *one = json_object();
         int64_t size = (int64_t)param_size(p);
-        json_object_set_new(one, "name", json_string(p->name));
-        set_whole(one, "rows", p->rows);
-        set_whole(one, "cols", p->cols);
-        set(one, "norm", sqrt(vec_sum_squares(in->run->slab + p->offset, size)));
-        set(one, "gradient", sqrt(vec_sum_squares(in->gradients + p->offset, size)));
+        json_set_text(one, "name", p->name);
+        json_set_integer(one, "rows", p->rows);
+        json_set_integer(one, "cols", p->cols);
+        json_set_real(one, "norm", sqrt(vec_sum_squares(in->run->slab + p->offset, size)));
+        json_set_real(one, "gradient", sqrt(vec_sum_squares(in->gradients + p->offset, size)));
         json_array_append_new(list, one);
     }
     return list;
@@ -162,13 +156,13 @@ char *inspection_json(const Inspection *in, const char *name) {
     int S = packed_rows(&b->source), T = packed_rows(&b->target);
     json_t *all = json_object(), *target = side(in->run->target, b->target_out, T);
     json_object_set_new(target, "input", pieces(in->run->target, b->target_in, T));
-    json_object_set_new(target, "given", json_boolean(in->target_given));
-    json_object_set_new(all, "version", json_string(TANDEM_VERSION));
-    json_object_set_new(all, "run", text_of(name));
+    json_set_bool(target, "given", in->target_given);
+    json_set_text(all, "version", TANDEM_VERSION);
+    json_set_text(all, "run", name); /* a path may have any bytes */
     json_object_set_new(all, "model", model(in));
     json_object_set_new(all, "source", side(in->run->source, b->source_ids, S));
     json_object_set_new(all, "target", target);
-    set(all, "log_p", inspection_log_p(in));
+    json_set_real(all, "log_p", inspection_log_p(in));
     json_object_set_new(all, "steps", steps(in));
     json_object_set_new(all, "attention", attentions(in));
     json_object_set_new(all, "saliency", matrix(in->saliency, T, S, 0));

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "run/json_text.h"
 #include "tests/support/scratch.h"
-#include "training/json_text.h"
 #include "training/metrics.h"
 #include "training/metrics_read.h"
 #include "training/report.h"

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/version.h"
 #include "model/matmul.h"
-#include "training/json_text.h"
+#include "run/json_text.h"
 #include "training/metrics_read.h"
 
 /* training/report.html with its parts, and a final NUL; made by scripts/page_to_c.sh. */
@@ -85,32 +85,24 @@ bool report_lists(FILE *out, const char *metrics_path, Error *error) {
     return true;
 }
 
-static void set_text(json_t *object, const char *key, const char *value) {
-    json_object_set_new(object, key, json_text(value, strlen(value)));
-}
-
-static void set_integer(json_t *object, const char *key, int64_t value) {
-    json_object_set_new(object, key, json_integer(value));
-}
-
 static json_t *side_json(const CorpusSide *side, int pairs) {
     SideCounts n = corpus_count(side, pairs);
     json_t *object = json_object();
-    set_integer(object, "tokens", n.tokens);
-    set_integer(object, "longest", n.longest);
-    set_integer(object, "in_bytes", n.in_bytes);
+    json_set_integer(object, "tokens", n.tokens);
+    json_set_integer(object, "longest", n.longest);
+    json_set_integer(object, "in_bytes", n.in_bytes);
     return object;
 }
 
 static json_t *corpus_json(const char *name, const Corpus *c) {
     json_t *object = json_object();
-    set_text(object, "name", name);
-    set_integer(object, "pairs", c->lines);
-    set_integer(object, "kept", c->pairs);
-    set_integer(object, "empty_side", c->empty_side);
-    set_integer(object, "too_long", c->too_long);
-    set_integer(object, "over_max_ratio", c->uneven_lengths);
-    set_integer(object, "duplicate", c->duplicates);
+    json_set_text(object, "name", name);
+    json_set_integer(object, "pairs", c->lines);
+    json_set_integer(object, "kept", c->pairs);
+    json_set_integer(object, "empty_side", c->empty_side);
+    json_set_integer(object, "too_long", c->too_long);
+    json_set_integer(object, "over_max_ratio", c->uneven_lengths);
+    json_set_integer(object, "duplicate", c->duplicates);
     json_object_set_new(object, "source", side_json(&c->source, c->pairs));
     json_object_set_new(object, "target", side_json(&c->target, c->pairs));
     return object;
@@ -122,23 +114,23 @@ static void set_now(json_t *object, const char *key) {
     struct tm local;
     localtime_r(&now, &local);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local);
-    set_text(object, key, text);
+    json_set_text(object, key, text);
 }
 
 static json_t *run_json(const Trainer *t, const char *status) {
     json_t *run = json_object(), *corpora = json_array();
     char *config = config_text(&t->config);
-    set_text(run, "directory", t->run.path);
-    set_text(run, "status", status);
+    json_set_text(run, "directory", t->run.path);
+    json_set_text(run, "status", status);
     set_now(run, "written");
-    set_text(run, "version", TANDEM_VERSION);
-    set_text(run, "machine", cpu_name());
-    set_text(run, "blas_kernel", matmul_kernel_name());
-    set_integer(run, "update", t->state.update);
-    set_integer(run, "seconds", (int64_t)t->state.seconds);
-    set_integer(run, "parameters", (int64_t)t->table.total);
-    set_integer(run, "tensors", t->table.count);
-    set_text(run, "config", config);
+    json_set_text(run, "version", TANDEM_VERSION);
+    json_set_text(run, "machine", cpu_name());
+    json_set_text(run, "blas_kernel", matmul_kernel_name());
+    json_set_integer(run, "update", t->state.update);
+    json_set_integer(run, "seconds", (int64_t)t->state.seconds);
+    json_set_integer(run, "parameters", (int64_t)t->table.total);
+    json_set_integer(run, "tensors", t->table.count);
+    json_set_text(run, "config", config);
     json_array_append_new(corpora, corpus_json("train", &t->train));
     if (t->valid.lines > 0) json_array_append_new(corpora, corpus_json("valid", &t->valid));
     json_object_set_new(run, "corpora", corpora);

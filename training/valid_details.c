@@ -1,7 +1,7 @@
 #include "training/valid_details.h"
 
 #include "base/memory.h"
-#include "training/json_text.h"
+#include "run/json_text.h"
 
 /* The longest source of each bucket; the last one takes any length. */
 static const int LONGEST[] = {10, 20, 30, 50, 80};

@@ -1,5 +1,6 @@
-#include "training/json_text.h"
+#include "run/json_text.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -16,6 +17,22 @@ json_t *json_text(const char *text, size_t length) {
     json_t *string = json_stringn(valid, used);
     memory_free(valid);
     return string;
+}
+
+void json_set_text(json_t *object, const char *key, const char *value) {
+    json_object_set_new(object, key, json_text(value, strlen(value)));
+}
+
+void json_set_integer(json_t *object, const char *key, int64_t value) {
+    json_object_set_new(object, key, json_integer(value));
+}
+
+void json_set_real(json_t *object, const char *key, double value) {
+    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void json_set_bool(json_t *object, const char *key, bool value) {
+    json_object_set_new(object, key, json_boolean(value));
 }
 
 char *json_line(const json_t *value, size_t *length) {
