@@ -16,11 +16,7 @@ enum { TILE_ROWS = 4 };
 /* rows by cols (<= TILE_WIDE) of C. Inlined with constant sizes, the sums stay in registers. */
 static inline __attribute__((always_inline)) void tile(real *C, int ldc, const real *A, int a_row, int a_col,
                                                        const real *B, int ldb, int rows, int cols, int k, bool add) {
-    real sum[8][TILE_WIDE];
-    for (int i = 0; i < rows; i++) { /* an initializer would be a memset, and the sums would pass through memory */
-#pragma omp simd
-        for (int j = 0; j < cols; j++) sum[i][j] = 0;
-    }
+    real sum[8][TILE_WIDE] = {{0}};
     for (int l = 0; l < k; l++) {
         const real *B_l = B + (ptrdiff_t)l * ldb;
         for (int i = 0; i < rows; i++) {
