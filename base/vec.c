@@ -21,9 +21,11 @@ real vec_max(const real *x, int n) {
     int i = 0;
     if (n >= LANES) {
         real lane[LANES];
-        memcpy(lane, x, sizeof lane);
+        for (int j = 0; j < LANES; j++) lane[j] = x[j];
         for (i = LANES; i + LANES <= n; i += LANES)
+#pragma omp simd
             for (int j = 0; j < LANES; j++) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
+#pragma GCC unroll 4
         for (int half = LANES / 2; half > 0; half /= 2)
             for (int j = 0; j < half; j++) lane[j] = lane[j + half] > lane[j] ? lane[j + half] : lane[j];
         most = lane[0];

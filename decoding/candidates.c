@@ -1,6 +1,7 @@
 #include "decoding/candidates.h"
 
-enum { RUN = 64 }; /* logits that are compared with the threshold together */
+enum { RUN = 64 }; /* logits that are compared with the threshold together: never of two blocks */
+_Static_assert(LOGITS_BLOCK % RUN == 0, "a run belongs to one block");
 
 /* What a candidate has to exceed. */
 static double threshold(const Candidates *c) {

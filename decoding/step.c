@@ -94,14 +94,13 @@ void step_forward(Logits *logits, StepCache *cache, const StepModel *m, const St
 
 void step_forward_largest(Logits *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
                           Arena *arena) {
-    if (rows->count > 1) {
+    if (rows->count > 1 && !BYTE_PRODUCTS_ARE_FAST) {
         step_forward(logits, cache, m, rows, arena);
         return;
     }
     step_cache_append(cache, rows, arena);
     ArenaMark mark = arena_mark(arena);
     const real *hidden = step_hidden(cache, m, rows, arena);
-    shortlist_logits(logits->z, hidden, &m->shortlist, &m->output, first_allowed, arena);
-    logits_find_largest(logits, 0);
+    shortlist_logits(logits, hidden, &m->shortlist, &m->output, rows->count, first_allowed, arena);
     arena_release(arena, mark);
 }

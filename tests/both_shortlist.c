@@ -2,14 +2,15 @@
 #include "tests/support/probe.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "decoding/shortlist.h"
 
-enum { MOST_IN = 128, MOST_OUT = 700 };
+enum { MOST_IN = 128, MOST_OUT = 700, ROWS = 6 }; /* rows: more than byte_product takes at a time, and a rest */
 
 typedef struct Case {
-    real W[MOST_OUT * MOST_IN], h[MOST_IN], exact[MOST_OUT], z[MOST_OUT];
+    real W[MOST_OUT * MOST_IN], h[ROWS * MOST_IN], exact[ROWS * MOST_OUT];
     Linear p;
     PackedLinear packed;
     Shortlist shortlist;
@@ -18,7 +19,7 @@ typedef struct Case {
 
 static void case_init(Case *c, int in, int out, uint64_t seed) {
     probe_random(c->W, (size_t)(in * out), seed);
-    probe_random(c->h, (size_t)in, seed + 1);
+    probe_random(c->h, (size_t)(ROWS * in), seed + 1);
     c->p = (Linear){.in = in, .out = out, .W = c->W};
 }
 
@@ -34,18 +35,38 @@ static void case_free(Case *c) {
     arena_free(&c->arena);
 }
 
+/* The logit that a reader of blocks sees. */
+static real seen(const Logits *l, int row, int v) {
+    bool left_out = l->most[row * l->blocks + v / LOGITS_BLOCK] == -(real)INFINITY;
+    return left_out ? -(real)INFINITY : logits_row(l, row)[v];
+}
+
 /* Every logit is the exact one or -inf, and those as large as the largest allowed one are exact. Returns how many are. */
-static int check(Case *c, int first_allowed) {
+static int check_row(const Case *c, const Logits *l, int row, int first_allowed) {
+    const real *exact = c->exact + row * c->p.out;
     int out = c->p.out, count = 0;
     real largest = -(real)INFINITY;
-    packed_linear_forward(c->exact, c->h, &c->packed, 1);
-    shortlist_logits(c->z, c->h, &c->shortlist, &c->packed, first_allowed, &c->arena);
-    for (int v = first_allowed; v < out; v++) largest = c->exact[v] > largest ? c->exact[v] : largest;
+    for (int v = first_allowed; v < out; v++) largest = exact[v] > largest ? exact[v] : largest;
     for (int v = 0; v < out; v++) {
-        bool is_exact = c->z[v] == c->exact[v];
-        assert_true(is_exact || c->z[v] == -(real)INFINITY);
-        assert_true(is_exact || (v >= TILE_WIDE && c->exact[v] < largest));
+        real z = seen(l, row, v);
+        bool is_exact = z == exact[v];
+        assert_true(is_exact || z == -(real)INFINITY);
+        assert_true(is_exact || (v >= SHORTLIST_BLOCK && exact[v] < largest));
+        assert_true(l->most[row * l->blocks + v / LOGITS_BLOCK] >= z);
         count += is_exact;
+    }
+    return count;
+}
+
+static int check(Case *c, int first_allowed) {
+    int count = 0;
+    packed_linear_forward(c->exact, c->h, &c->packed, ROWS);
+    for (int rows = 1; rows <= ROWS; rows++) {
+        ArenaMark mark = arena_mark(&c->arena);
+        Logits l = logits_new(rows, c->p.out, false, &c->arena);
+        shortlist_logits(&l, c->h, &c->shortlist, &c->packed, rows, first_allowed, &c->arena);
+        for (int r = 0; r < rows; r++) count += check_row(c, &l, r, first_allowed);
+        arena_release(&c->arena, mark);
     }
     return count;
 }
@@ -56,10 +77,10 @@ static void test_random_weights(void **state) {
     Case *c = memory_alloc(1, sizeof *c, "test");
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 9; j++)
-            for (uint64_t seed = 0; seed < 20; seed++) {
+            for (uint64_t seed = 0; seed < 10; seed++) {
                 case_init(c, in[i], out[j], 10 * seed + 1);
                 case_pack(c);
-                check(c, seed % 2 == 0 || out[j] <= 36 ? 0 : 36);
+                check(c, seed % 2 == 0 || out[j] <= 200 ? 0 : 200);
                 case_free(c);
             }
     memory_free(c);
@@ -72,7 +93,8 @@ static void test_leaves_out(void **state) {
     case_init(c, MOST_IN, MOST_OUT, 3);
     for (int i = 0; i < MOST_IN; i++) c->W[500 * MOST_IN + i] = c->h[i];
     case_pack(c);
-    assert_int_equal(check(c, 0), 2 * SHORTLIST_BLOCK);
+    for (int r = 1; r < ROWS; r++) memcpy(c->h + r * MOST_IN, c->h, MOST_IN * sizeof(real));
+    assert_int_equal(check(c, 0), ROWS * (ROWS + 1) / 2 * 2 * SHORTLIST_BLOCK);
     case_free(c);
     memory_free(c);
 }
@@ -94,6 +116,32 @@ static void test_differences_below_a_step(void **state) {
     memory_free(c);
 }
 
+/* In whole numbers up to 127 nothing is rounded, and the bound of that part is nothing; the other part alone must cover
+ * logits that differ by less than its rounding. Class 0 is the largest, and not always allowed. */
+static void test_tight_bounds(void **state) {
+    (void)state;
+    enum { IN = 32, OUT = 650 };
+    Case *c = memory_alloc(1, sizeof *c, "test");
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        bool whole_W = seed % 3 != 1, whole_h = seed % 3 != 2;
+        case_init(c, IN, OUT, 5000 + seed);
+        for (int v = 0; v < OUT; v++)
+            for (int i = 0; i < IN; i++) {
+                real *w = &c->W[v * IN + i], common = (real)(i * 37 % 60);
+                *w = i == 0 ? 127 : whole_W ? common + rint(*w) : common + *w / 100;
+            }
+        for (int i = 0; i < ROWS * IN; i++) {
+            real h = whole_h ? rint(c->h[i] * 20) : c->h[i] * 20;
+            c->h[i] = i % IN == 0 ? 127 : h;
+            if (i > 0 && i < IN) c->W[i] += h > 0 ? 3 : -3;
+        }
+        case_pack(c);
+        check(c, seed % 2 == 0 ? 0 : seed % 4 == 1 ? 36 : 200);
+        case_free(c);
+    }
+    memory_free(c);
+}
+
 /* Equal rows, rows of zeros, very large and very small ones. */
 static void test_odd_weights(void **state) {
     (void)state;
@@ -104,7 +152,7 @@ static void test_odd_weights(void **state) {
             case_init(c, 16, MOST_OUT, 7);
             for (int v = MOST_OUT - 1; v > 0; v--) /* each from a row that is still as it was */
                 for (int i = 0; i < 16; i++) c->W[v * 16 + i] = c->W[(v % 300) * 16 + i] * factor[f];
-            for (int i = 0; i < 16; i++) c->h[i] *= factor[g];
+            for (int i = 0; i < ROWS * 16; i++) c->h[i] *= factor[g];
             case_pack(c);
             check(c, 0);
             case_free(c);
@@ -112,12 +160,60 @@ static void test_odd_weights(void **state) {
     memory_free(c);
 }
 
+/* What is not a number has no bound, so it is computed; it hides no other class, and no other row. */
+static void test_not_a_number(void **state) {
+    (void)state;
+    static const real odd[] = {(real)NAN, (real)INFINITY, -(real)INFINITY};
+    Case *c = memory_alloc(1, sizeof *c, "test");
+    for (int o = 0; o < 3; o++) {
+        case_init(c, 16, MOST_OUT, 11);
+        c->W[600 * 16 + 3] = odd[o];
+        c->h[2 * 16 + 5] = odd[o];
+        case_pack(c);
+        packed_linear_forward(c->exact, c->h, &c->packed, ROWS);
+        Logits l = logits_new(ROWS, MOST_OUT, false, &c->arena);
+        shortlist_logits(&l, c->h, &c->shortlist, &c->packed, ROWS, 0, &c->arena);
+        for (int r = 0; r < ROWS; r++) {
+            real z = seen(&l, r, 600), exact = c->exact[r * MOST_OUT + 600];
+            assert_true(z == exact || (isnan(z) && isnan(exact)));
+        }
+        case_free(c);
+    }
+    memory_free(c);
+}
+
+/* The sums, one after another. */
+static void test_byte_product(void **state) {
+    (void)state;
+    enum { MOST = 12 };
+    uint8_t g[ROWS * MOST];
+    _Alignas(64) int8_t q[BYTE_COLS * MOST];
+    int32_t sum[ROWS * BYTE_COLS], start[BYTE_COLS];
+    for (int i = 0; i < ROWS * MOST; i++) g[i] = (uint8_t)(i == 3 ? 255 : i * 97 + 1);
+    for (int i = 0; i < BYTE_COLS * MOST; i++) q[i] = (int8_t)(i % 5 == 0 ? -128 : i * 41 % 128);
+    for (int c = 0; c < BYTE_COLS; c++) start[c] = 1000 * c - 7;
+    for (int in = 0; in <= MOST; in += BYTE_QUAD)
+        for (int rows = 1; rows <= ROWS; rows++) {
+            byte_product(sum, start, g, q, rows, in);
+            for (int r = 0; r < rows; r++)
+                for (int c = 0; c < BYTE_COLS; c++) {
+                    int32_t wanted = start[c];
+                    for (int i = 0; i < in; i++)
+                        wanted += g[r * in + i] * q[(i / BYTE_QUAD * BYTE_COLS + c) * BYTE_QUAD + i % BYTE_QUAD];
+                    assert_int_equal(sum[r * BYTE_COLS + c], wanted);
+                }
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_weights),
         cmocka_unit_test(test_leaves_out),
         cmocka_unit_test(test_differences_below_a_step),
+        cmocka_unit_test(test_tight_bounds),
         cmocka_unit_test(test_odd_weights),
+        cmocka_unit_test(test_not_a_number),
+        cmocka_unit_test(test_byte_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
