@@ -1,6 +1,7 @@
 /* ./bench [CONFIG.ini]: how fast this machine trains, as a share of its own matrix products. */
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/options.h"
 #include "base/version.h"
 #include "measuring/report.h"
@@ -75,6 +76,7 @@ static bool load_config(Config *config, const Arguments *a, Error *error) {
 int main(int argc, char **argv) {
     Arguments a;
     char threads_key[64];
+    cpu_flush_denormals();
     if (!parse(&a, threads_key, argc, argv)) return 2;
     if (a.help) print_help();
     if (a.version) puts("bench (Tandem) " TANDEM_VERSION);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/version.h"
@@ -76,6 +77,7 @@ static bool inspect(const Arguments *a, Error *error) {
 int main(int argc, char **argv) {
     Error error = {""};
     Arguments a;
+    cpu_flush_denormals();
     if (!parse(&a, argc, argv, &error)) {
         fprintf(stderr, "inspect: %s\n", error.text);
         return 2;

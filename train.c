@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/options.h"
 #include "base/version.h"
 #include "training/dry_run.h"
@@ -46,6 +47,7 @@ int main(int argc, char **argv) {
     Error error = {""};
     char threads[64];
     int first;
+    cpu_flush_denormals();
     if (!options_parse(&a, table, OPTIONS, argc, argv, NULL, &first, &error)) {
         fprintf(stderr, "train: %s\n", error.text);
         return 2;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/version.h"
@@ -57,6 +58,7 @@ static void keep_stderr_apart(void) {
 int main(int argc, char **argv) {
     Error error = {""};
     TranslateOptions o;
+    cpu_flush_denormals();
     if (!translate_options_parse(&o, argc, argv, &error)) {
         fprintf(stderr, "translate: %s\n", error.text);
         return 2;

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __SSE__
+#    include <xmmintrin.h>
+#endif
 
 /* The lowest-numbered hardware thread of the core that `cpu` belongs to, or `cpu` itself where the system is silent. */
 static int core_of(int cpu) {
@@ -58,4 +61,14 @@ const char *cpu_name(void) {
     }
     if (file != NULL) fclose(file);
     return name;
+}
+
+void cpu_flush_denormals(void) {
+#if defined(__SSE__)
+    _mm_setcsr(_mm_getcsr() | 0x8000 | 0x0040); /* MXCSR: FTZ for results, DAZ for operands */
+#elif defined(__aarch64__)
+    unsigned long fpcr;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+    __asm__ volatile("msr fpcr, %0" : : "r"(fpcr | 1UL << 24)); /* FZ */
+#endif
 }
