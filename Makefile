@@ -1,6 +1,6 @@
 # make            the programs, at the repository root (float)
 # make test       all fast tests; make test-long runs the others: mutations, kills, failing writes, whole trainings
-# make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, MULTI30K
+# make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, SOAK_TEXT
 # make test-browser    the pages in a real Chromium
 # make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)

@@ -61,6 +61,16 @@ points=$(grep 'stroke="#d1495b" stroke-width="2"' "$work/curves.svg" | grep -o '
 [ "$points" -eq 3 ] || fail "three validations are $points points"
 grep -q '>a &lt; b<' "$work/curves.svg" && grep -q '>a &amp; b<' "$work/curves.svg" || fail "labels are not text"
 expect 1 'cannot read' scripts/curves.sh nll minutes title "run=$work/nowhere"
+printf '%s' "$(cat "$work/one/metrics.jsonl")" >"$work/open=end.jsonl" # a file without its last newline, or a line cut off
+printf '%s' "$(grep '"kind":"valid"' "$work/run/metrics.jsonl" | head -n 2 | head -c -9)" >"$work/cut.jsonl"
+(cd "$work" && "$OLDPWD/scripts/curves.sh" nll update '\x3c' "one=open=end.jsonl" "b=run/metrics.jsonl" "cut=cut.jsonl") >"$work/curves.svg" || fail "no curves of odd files"
+[ "$(grep -c 'clip-path="url(#area)"' "$work/curves.svg")" -eq 3 ] || fail "three runs are not three lines"
+[ "$(grep 'stroke="#2e8b57" stroke-width="2"' "$work/curves.svg" | grep -o '[ML][0-9.]* [0-9.]*' | wc -l)" -eq 1 ] || fail "a line cut off is drawn"
+grep -qF '>\x3c<' "$work/curves.svg" || fail "the title is not text"
+sed 's/"nll":[0-9.]*/"nll":1e999/' "$work/one/metrics.jsonl" >"$work/endless.jsonl"
+expect 1 'no validation with nll and minutes in .*endless' scripts/curves.sh nll minutes title "run=$work/endless.jsonl"
+FROM=nan expect 2 'are numbers, not "nan"' scripts/curves.sh nll minutes title "run=$work/run/metrics.jsonl"
+TO=-5 expect 1 'the axis would go from' scripts/curves.sh nll minutes title "run=$work/run/metrics.jsonl"
 expect 2 'no figure speed' scripts/curves.sh speed minutes title "run=$work/run/metrics.jsonl"
 
 # A report that cannot be written is said, and stops nothing; what was there stays.

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Half an hour of training on Multi30k that is killed again and again (make test-soak; SOAK_MINUTES for less or more,
-# MULTI30K for the folder of its text). Each time it goes on, never behind what it had saved; at the end the loss has
+# SOAK_TEXT for the folder of its text). Each time it goes on, never behind what it had saved; at the end the loss has
 # fallen, no file is damaged, and the metrics tell of each update once.
 . tests/support/cli.sh
 
 minutes=${SOAK_MINUTES:-30}
-text=${MULTI30K:-data/multi30k}
+text=${SOAK_TEXT:-data/multi30k}
 if [ ! -s "$text/train.de" ]; then
-    [ -s ../shared/multi30k/train.de.gz ] || { echo "no Multi30k here; set MULTI30K to the folder that has it" && exit 77; }
+    [ -s ../shared/multi30k/train.de.gz ] || { echo "no Multi30k here; set SOAK_TEXT to the folder that has it" && exit 77; }
     scripts/get_multi30k.sh ../shared/multi30k >/dev/null
     text=data/multi30k
 fi
