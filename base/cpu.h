@@ -8,8 +8,8 @@
 int cpu_cores(void);
 
 /* From here on this thread, and those that it starts, take numbers below the least normal one (1e-38 for floats) for 0.
- * A processor may need a hundred times as long for them, and a model that has learned what to ignore is full of them:
- * attention weights, and the gradients of keys that no query attends to. Does nothing where it does not know how. */
+ * A processor may need a hundred times as long for them, and a model that has learned what to ignore makes many: where
+ * attention is nearly 0, so are the gradients of queries, keys and values. Does nothing where it does not know how. */
 void cpu_flush_denormals(void);
 
 /* The processor's name as the system gives it, "unknown" where it does not. */

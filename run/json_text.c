@@ -27,8 +27,10 @@ void json_set_integer(json_t *object, const char *key, int64_t value) {
     json_object_set_new(object, key, json_integer(value));
 }
 
+json_t *json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
 void json_set_real(json_t *object, const char *key, double value) {
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(object, key, json_number(value));
 }
 
 void json_set_bool(json_t *object, const char *key, bool value) {

@@ -10,6 +10,9 @@
 /* text[0..length) as a JSON string; each maximal invalid sequence becomes one U+FFFD. */
 json_t *json_text(const char *text, size_t length);
 
+/* null where the number is not finite. */
+json_t *json_number(double value);
+
 /* A key of an object. Text ends with a NUL; a number that is not finite becomes null. */
 void json_set_text(json_t *object, const char *key, const char *value);
 void json_set_integer(json_t *object, const char *key, int64_t value);

@@ -12,8 +12,6 @@
 
 enum { DIGITS = 7 };
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
 static json_t *piece(const Tokenizer *tokenizer, int id) {
     const char *text = tokenizer_piece(tokenizer, id);
     return json_text(text, strlen(text));
@@ -65,7 +63,7 @@ static json_t *steps(const Inspection *in) {
         for (int i = 0; i < s->best_count; i++) {
             json_t *pair = json_array();
             json_array_append_new(pair, piece(in->run->target, s->best[i]));
-            json_array_append_new(pair, number(s->best_p[i]));
+            json_array_append_new(pair, json_number(s->best_p[i]));
             json_array_append_new(best, pair);
         }
         json_object_set_new(one, "best", best);
@@ -80,7 +78,7 @@ static json_t *matrix(const real *values, int rows, int cols, double unit) {
         json_t *row = json_array();
         for (int j = 0; j < cols; j++) {
             double x = (double)values[(size_t)i * (size_t)cols + (size_t)j];
-            json_array_append_new(row, number(unit > 0 ? round(x / unit) * unit : x));
+            json_array_append_new(row, json_number(unit > 0 ? round(x / unit) * unit : x));
         }
         json_array_append_new(list, row);
     }

@@ -132,8 +132,8 @@ bool inspection_print_tensor(FILE *out, const Inspection *in, const char *name, 
     if (t == NULL && find_parameter(&found, in, name)) t = &found;
     if (t == NULL) {
         const char *meant = nearest_name(in, name);
-        return error_set(error, "--tensor %s: there is none; %s%s%s", name, meant != NULL ? "did you mean " : "",
-                         meant != NULL ? meant : "without --tensor all are listed", meant != NULL ? "?" : "");
+        if (meant == NULL) return error_set(error, "--tensor %s: there is none; without --tensor all are listed", name);
+        return error_set(error, "--tensor %s: there is none; did you mean %s?", name, meant);
     }
     print_values(out, t);
     return true;
