@@ -116,7 +116,28 @@ static void test_candidates(void **state) {
     arena_free(&arena);
 }
 
+/* What has to be exceeded is no float: the next float below it is, and hides none that is larger. */
+static void test_threshold_between_floats(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, "test");
+    Candidate best[1];
+    Candidates c = {best, 0, 1};
+    Logits logits = logits_new(1, 1, false, &arena);
+    logits_row(&logits, 0)[0] = 1;
+    logits_find_largest(&logits, 0);
+    candidates_add(&c, 1.25 - 1e-12, 0, 7);
+    candidates_add_row(&c, &logits, 0.25, 0);
+    assert_int_equal(best[0].id, 0);
+    assert_true(best[0].sum == 1.25);
+    arena_free(&arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forward), cmocka_unit_test(test_candidates)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forward),
+        cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_threshold_between_floats),
+    };
     return cmocka_run_group_tests_name("logits", tests, NULL, NULL);
 }
