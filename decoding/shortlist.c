@@ -77,8 +77,9 @@ void shortlist_free(Shortlist *s) {
     *s = (Shortlist){0};
 }
 
-/* Rows of hidden states in 8 bits, and what is known of each. */
+/* Hidden states in 8 bits, and what is known of each. */
 typedef struct Hidden {
+    int rows;
     uint8_t *g;          /* [rows, byte_pad(in)] g + 128 */
     real *step;          /* [rows] t */
     real *length, *rest; /* [rows] at least |h| and |e| */
@@ -88,7 +89,7 @@ typedef struct Hidden {
 
 static Hidden hidden_new(const real *h, const Shortlist *s, int rows, Arena *arena) {
     int in = byte_pad(s->in), *n = arena_array(arena, int, "a hidden state in 8 bits", s->in);
-    Hidden x = {.g = arena_array(arena, uint8_t, "hidden states in 8 bits", (size_t)rows * (size_t)in)};
+    Hidden x = {.rows = rows, .g = arena_array(arena, uint8_t, "hidden states in 8 bits", (size_t)rows * (size_t)in)};
     x.step = arena_reals(arena, "steps of hidden states", rows, 1);
     x.length = arena_reals(arena, "lengths of hidden states", rows, 1);
     x.rest = arena_reals(arena, "errors of hidden states", rows, 1);
@@ -119,44 +120,44 @@ static real largest_product(const int32_t *sum, const real *scale) {
 }
 
 /* Bounds of all blocks but the first. */
-static void bound(Hidden *x, const Shortlist *s, int rows, int first_allowed, Arena *scratch) {
-    int32_t *sum = arena_array(scratch, int32_t, "products in 8 bits", (size_t)rows * SHORTLIST_BLOCK);
+static void bound(Hidden *x, const Shortlist *s, int first_allowed, Arena *scratch) {
+    int32_t *sum = arena_array(scratch, int32_t, "products in 8 bits", (size_t)x->rows * SHORTLIST_BLOCK);
     for (int b = 1, v = SHORTLIST_BLOCK; v < s->out; b++, v += SHORTLIST_BLOCK) {
-        byte_product(sum, s->start + v, x->g, s->q + (size_t)b * block_size(s->in), rows, byte_pad(s->in));
-        for (int r = 0; r < rows; r++) {
+        byte_product(sum, s->start + v, x->g, s->q + (size_t)b * block_size(s->in), x->rows, byte_pad(s->in));
+        for (int r = 0; r < x->rows; r++) {
             real z = x->step[r] * largest_product(sum + (ptrdiff_t)r * SHORTLIST_BLOCK, s->scale + v);
             real radius = x->length[r] * s->of_h[b] + x->rest[r] * s->of_e[b];
-            x->upper[(size_t)b * (size_t)rows + (size_t)r] = z + radius;
+            x->upper[(size_t)b * (size_t)x->rows + (size_t)r] = z + radius;
             if (v >= first_allowed) x->least[r] = larger(z - radius, x->least[r]);
         }
     }
 }
 
 /* The first block of all rows, and the largest allowed logit in it. */
-static void first_block(Logits *l, Hidden *x, const real *h, const PackedLinear *exact, int rows, int first_allowed,
+static void first_block(Logits *l, Hidden *x, const real *h, const PackedLinear *exact, int first_allowed,
                         Arena *scratch) {
     int width = l->V < SHORTLIST_BLOCK ? l->V : SHORTLIST_BLOCK;
-    real *z = arena_reals(scratch, "first block of logits", rows, width);
-    packed_linear_outputs(z, h, exact, rows, 0, width);
-    for (int r = 0; r < rows; r++) {
+    real *z = arena_reals(scratch, "first block of logits", x->rows, width);
+    packed_linear_outputs(z, h, exact, x->rows, 0, width);
+    for (int r = 0; r < x->rows; r++) {
         memcpy(logits_row(l, r), z + (ptrdiff_t)r * width, (size_t)width * sizeof(real));
         for (int v = first_allowed; v < width; v++) x->least[r] = larger(logits_row(l, r)[v], x->least[r]);
     }
 }
 
-static bool may_hold_largest(const Hidden *x, int rows, int row, int b) {
-    return b == 0 || !(x->upper[(size_t)b * (size_t)rows + (size_t)row] < x->least[row]);
+static bool may_hold_largest(const Hidden *x, int row, int b) {
+    return b == 0 || !(x->upper[(size_t)b * (size_t)x->rows + (size_t)row] < x->least[row]); /* true of NaN */
 }
 
 /* Block b of LOGITS_BLOCK of a row, whose first SHORTLIST_BLOCK is there. */
-static void fill_block(Logits *l, const real *h, const Hidden *x, const PackedLinear *exact, int rows, int row, int b) {
+static void fill_block(Logits *l, const real *h, const Hidden *x, const PackedLinear *exact, int row, int b) {
     real *z = logits_row(l, row), most = -(real)INFINITY;
     int first = b * LOGITS_BLOCK, end = first + LOGITS_BLOCK < l->V ? first + LOGITS_BLOCK : l->V;
     bool wanted = false;
-    for (int v = first; v < end; v += SHORTLIST_BLOCK) wanted |= may_hold_largest(x, rows, row, v / SHORTLIST_BLOCK);
+    for (int v = first; v < end; v += SHORTLIST_BLOCK) wanted |= may_hold_largest(x, row, v / SHORTLIST_BLOCK);
     for (int v = first, next; wanted && v < end; v = next) {
         next = v + SHORTLIST_BLOCK < end ? v + SHORTLIST_BLOCK : end;
-        if (!may_hold_largest(x, rows, row, v / SHORTLIST_BLOCK))
+        if (!may_hold_largest(x, row, v / SHORTLIST_BLOCK))
             vec_fill(z + v, -(real)INFINITY, next - v);
         else if (v > 0)
             packed_linear_outputs(z + v, h + (size_t)row * (size_t)exact->in, exact, 1, v, next);
@@ -169,9 +170,9 @@ void shortlist_logits(Logits *l, const real *h, const Shortlist *s, const Packed
                       int first_allowed, Arena *scratch) {
     ArenaMark mark = arena_mark(scratch);
     Hidden x = hidden_new(h, s, rows, scratch);
-    first_block(l, &x, h, exact, rows, first_allowed, scratch);
-    bound(&x, s, rows, first_allowed, scratch);
+    first_block(l, &x, h, exact, first_allowed, scratch);
+    bound(&x, s, first_allowed, scratch);
     for (int r = 0; r < rows; r++)
-        for (int b = 0; b < l->blocks; b++) fill_block(l, h, &x, exact, rows, r, b);
+        for (int b = 0; b < l->blocks; b++) fill_block(l, h, &x, exact, r, b);
     arena_release(scratch, mark);
 }
