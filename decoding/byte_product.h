@@ -7,7 +7,7 @@
 
 enum { BYTE_QUAD = 4, BYTE_COLS = 64 };
 
-/* Are they faster here than products of reals even where no weights have to wait for? The processor multiplies bytes. */
+/* Does the processor multiply bytes, so that this is faster than products of reals even where memory is no limit? */
 #ifdef __AVX512VNNI__
 enum { BYTE_PRODUCTS_ARE_FAST = true };
 #else

@@ -60,6 +60,9 @@ void hypothesis_trace(Hypothesis *h, const StepCache *cache, int models, int cou
     }
 }
 
+static const double LEAST_COVERED =
+    1e-38; /* what attention of 0 counts as: it may be a smaller number that was flushed */
+
 double hypothesis_coverage(const StepCache *cache, int models, int count, int slot) {
     int m = packed_length(&cache->source, step_sentence(cache, slot));
     real *covered = memory_alloc(2 * (size_t)m, sizeof(real), "coverage"), *a = covered + m;
@@ -69,7 +72,7 @@ double hypothesis_coverage(const StepCache *cache, int models, int count, int sl
         slot = step_token(cache, place, slot)->parent;
     }
     double sum = 0;
-    for (int i = 0; i < m - 1; i++) sum += covered[i] < 1 ? log((double)covered[i]) : 0;
+    for (int i = 0; i < m - 1; i++) sum += covered[i] < 1 ? log(fmax((double)covered[i], LEAST_COVERED)) : 0;
     memory_free(covered);
     return sum;
 }

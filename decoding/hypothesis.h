@@ -25,7 +25,7 @@ void hypothesis_trace(Hypothesis *h, const StepCache *cache, int models, int cou
                       bool token_log_p, bool attention);
 
 /* Wu et al. 2016, eq. 14, without its factor: sum_i log min(1, sum_j a_ij) over the source tokens i without </s>, where
- * a_ij is the attention to them when target token j, </s> included, was predicted. At most 0. */
+ * a_ij is the attention to them when target token j, </s> included, was predicted. Finite, and at most 0. */
 double hypothesis_coverage(const StepCache *cache, int models, int count, int slot);
 
 #endif

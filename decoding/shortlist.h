@@ -4,7 +4,7 @@
  * weights. A copy of them in 8 bits is a quarter of that, and its products with a hidden state in 8 bits are sums of
  * integers, four times as fast where the processor multiplies bytes. They give each logit to within a bound, and only
  * those that could be the largest are computed from the weights themselves, in the same order and so with the same bits
- * as ever: greedy search chooses what it would have chosen.
+ * as ever: greedy search chooses what it would have chosen, where every logit is a finite number.
  *
  *     w_v = s_v q_v + r_v,    h = t g + e,    q, g in -127..127
  *     z_v = h w_v = t s_v g q_v + s_v e q_v + h r_v,    |s_v e q_v + h r_v| <= |e| |s_v q_v| + |h| |r_v|  (Cauchy-Schwarz) */
@@ -21,10 +21,11 @@ enum { SHORTLIST_BLOCK = BYTE_COLS }; /* classes that are bounded, and then comp
 
 typedef struct Shortlist {
     int in, out;
-    int8_t *q;         /* [blocks, byte_pad(in) / BYTE_QUAD, SHORTLIST_BLOCK, BYTE_QUAD] */
-    int32_t *start;    /* [blocks, SHORTLIST_BLOCK] -128 sum_i q_vi: the bytes of h are g + 128 */
-    real *scale;       /* [blocks, SHORTLIST_BLOCK] s */
-    real *of_h, *of_e; /* [blocks] what |h| and |e| are multiplied by in a bound for all classes of a block */
+    int8_t *q;           /* [blocks, byte_pad(in) / BYTE_QUAD, SHORTLIST_BLOCK, BYTE_QUAD] */
+    int32_t *start;      /* [blocks, SHORTLIST_BLOCK] -128 sum_i q_vi: the bytes of h are g + 128 */
+    double *unit;        /* [blocks] the largest s of a block */
+    real *scale;         /* [blocks, SHORTLIST_BLOCK] s as a share of it */
+    double *of_h, *of_e; /* [blocks] what |h| and |e| are multiplied by in a bound for all classes of a block */
 } Shortlist;
 
 void shortlist_init(Shortlist *s, const Linear *p);

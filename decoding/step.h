@@ -17,7 +17,7 @@ StepCache step_begin(const StepModel *m, const int *source_ids, Packed source, i
 void step_forward(Logits *logits, StepCache *cache, const StepModel *m, const StepRows *rows, Arena *arena);
 
 /* The same for who wants no more than each row's largest logit from first_allowed on, and that of </s>: where it saves
- * time, others are -inf (shortlist.h). */
+ * time, others are left out (shortlist.h). */
 void step_forward_largest(Logits *logits, int first_allowed, StepCache *cache, const StepModel *m, const StepRows *rows,
                           Arena *arena);
 

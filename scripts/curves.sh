@@ -15,14 +15,14 @@ shift 3
 case $figure in nll | loss | ppl | bleu | chrf) ;; *) stop 2 "no figure $figure: nll, loss, ppl, bleu or chrf" ;; esac
 case $x in minutes | update | epoch) ;; *) stop 2 "no axis $x: minutes, update or epoch" ;; esac
 for bound in "${FROM:-0}" "${TO:-0}"; do
-    printf '%s\n' "$bound" | grep -Eqx -e '-?[0-9]+(\.[0-9]+)?' || stop 2 "FROM and TO are numbers, not \"$bound\""
+    printf '%s\n' "$bound" | grep -Eqx -e '-?[0-9]+(\.[0-9]+)?' || stop 2 "FROM and TO are numbers like 20 or -1.5, not \"$bound\""
 done
 export LABELS=
 for run; do
     file=${run#*=}
-    [ -f "$file" ] && [ -r "$file" ] || stop 1 "cannot read $file"
+    [ -r "$file" ] && [ ! -d "$file" ] || stop 1 "cannot read $file"
     case $file in /*) ;; *) file=./$file ;; esac # awk takes name=value for an assignment
-    LABELS="$LABELS${run%%=*}
+    LABELS="$LABELS$(printf '%s' "${run%%=*}" | tr '\n' ' ')
 "
     shift
     set -- "$@" "$file"
@@ -50,7 +50,7 @@ function text(tx, ty, anchor, what) {
 }
 function stop(why) {
     print "curves.sh: " why > "/dev/stderr"
-    exit failed = 1
+    exit 1
 }
 BEGIN {
     LEFT = 56; TOP = 40; WIDE = 620; HIGH = 300
@@ -63,19 +63,20 @@ FNR == 1 { # of the next run whose file is not empty
 }
 !/}$/ { next } # cut off
 # Which lines count is told by training/metrics_read.h.
-/^{"kind":"resume"/ {
+/^[{]"kind":"resume"/ {
     while (points[run] && (U[run, points[run]] > value("update") || closing[run, points[run]])) points[run]--
 }
-/^{"kind":"train"/ {
+/^[{]"kind":"train"/ {
     while (value("update") < trained && points[run] && U[run, points[run]] >= value("update")) points[run]--
     trained = value("update")
     seconds = value("seconds")
 }
-/^{"kind":"valid"/ {
+/^[{]"kind":"valid"/ {
     seconds += value("seconds")
     x = axis == "minutes" ? seconds / 60 : value(axis)
     y = value(figure)
     if (x == "" || y == "") next
+    if (points[run] && U[run, points[run]] == value("update")) points[run]--
     n = ++points[run]
     X[run, n] = x
     Y[run, n] = y
@@ -95,19 +96,20 @@ END {
     if (from != "") y_low = from + 0
     if (to != "") y_high = to + 0
     if (y_high < y_low) stop("the axis would go from " y_low " to " y_high "; FROM and TO cut it")
-    if (y_high == y_low) y_high = y_low + 1
+    if (y_high == y_low) y_high += 1 + (y_low > 0 ? y_low : -y_low)
     if (x_high == x_low) x_high = x_low + 1
     print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 700 420\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">"
     print "<rect width=\"700\" height=\"420\" fill=\"#fff\"/>"
     print "<clipPath id=\"area\"><rect x=\"" LEFT "\" y=\"" TOP - 1 "\" width=\"" WIDE + 1 "\" height=\"" HIGH + 2 "\"/></clipPath>"
     text(LEFT, 22, "start", ENVIRON["TITLE"])
     step = step_of(y_high - y_low)
-    for (v = int(y_low / step) * step; v <= y_high; v += step) if (v >= y_low) {
+    v_low = int(y_low / step) * step
+    for (n = 0; n <= 8; n++) if ((v = v_low + n * step) >= y_low && v <= y_high) {
         printf "<path d=\"M%d %.1fh%d\" stroke=\"#ddd\"/>\n", LEFT, py(v), WIDE
         text(LEFT - 6, py(v) + 4, "end", sprintf("%.9g", v))
     }
     step = step_of(x_high)
-    for (v = 0; v <= x_high; v += step) text(px(v), TOP + HIGH + 18, "middle", v)
+    for (n = 0; n <= 8; n++) if ((v = n * step) <= x_high) text(px(v), TOP + HIGH + 18, "middle", sprintf("%.9g", v))
     text(LEFT + WIDE, TOP + HIGH + 38, "end", axis)
     for (r = 1; r < ARGC; r++) {
         d = ""

@@ -4,6 +4,7 @@
 # From the .gz files in DIRECTORY, or from the public repository multi30k/dataset (Elliott et al. 2016), whose licence
 # is its own: data/multi30k/ is ignored by git. What is there stays.
 set -eu
+unset CDPATH
 from=${1:-}
 [ -z "$from" ] || [ -d "$from" ] || { echo "get_multi30k.sh: $from: no such folder; name the one with train.en.gz and the others" >&2; exit 1; }
 from=${from:+$(cd "$from" && pwd)}
@@ -29,7 +30,8 @@ for name in train val test_2016_flickr; do
             mv "$to/$name.$side.part" "$to/$name.$side"
         else
             rm -f "$to/$name.$side.part"
-            echo "get_multi30k.sh: $name.$side could not be had from ${from:-$url}; name a folder with the .gz files" >&2
+            [ -n "$from" ] && echo "get_multi30k.sh: no good $name.$side.gz in $from; put it there, or name no folder to fetch it" >&2
+            [ -n "$from" ] || echo "get_multi30k.sh: $name.$side cannot be fetched from $url; name a folder with the .gz files" >&2
             exit 1
         fi
     done

@@ -4,9 +4,10 @@
 # the configuration's, translates validation set and test2016 with beam 5, and prints the scores. Stopped, the same command
 # goes on where it was. The corpus is fetched, or taken from the .gz files in the folder that the variable MULTI30K names.
 set -eu
+unset CDPATH
 home=$(cd "$(dirname "$0")/.." && pwd)
 seed=${1:-1} config=${2:-$home/configs/multi30k_tiny.ini}
-case $seed in *[!0-9]* | 0?*) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;; esac
+case $seed in *[!0-9]* | 0?*) echo "reproduce_multi30k.sh: seed \"$seed\": a whole number, as in $0 2" >&2; exit 2 ;; esac
 [ -f "$config" ] || { echo "reproduce_multi30k.sh: $config: no such configuration" >&2; exit 1; }
 [ $# -le 2 ] && set -- || shift 2
 config=$(cd "$(dirname "$config")" && pwd)/$(basename "$config")
@@ -15,10 +16,11 @@ cd "$home"
 make -j"$(nproc)" >/dev/null
 name=$(basename "$config" .ini)
 run=runs/${name}_$seed
-./train "${config#"$home/"}" --set "train.seed=$seed" --set "output.dir=$run" "$@"
+./train "${config#"$home/"}" "$@" --set "train.seed=$seed" --set "output.dir=$run"
+[ -f "$run/model.safetensors" ] || exit 0 # --dry-run
 
 tokens=13a suffix=
-if grep -Eq '^ *train_source *=.*lc\.norm\.tok' "$config"; then tokens=none suffix=.lc.norm.tok; fi
+if grep -Eq '^[[:space:]]*train_source[[:space:]]*=.*lc\.norm\.tok' "$config"; then tokens=none suffix=.lc.norm.tok; fi
 for set in val test_2016_flickr; do
     ./translate "$run" --beam-size 5 --length-penalty 1 <"data/multi30k/$set$suffix.en" >"$run/$set.de"
     echo "$name, seed $seed, $set:"

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/vec.h"
 #include "model/matmul.h"
 #include "tests/support/searcher.h"
 
@@ -304,7 +306,34 @@ static void test_ensemble(void **state) {
     searcher_free(&other);
 }
 
+/* Attention of 0, to source tokens that the target passes over, leaves scores that can be compared. */
+static void test_coverage_of_nothing(void **state) {
+    (void)state;
+    Searcher s;
+    searcher_init(&s, small_config(NORM_PRE, ACTIVATION_RELU, TIE_ALL), 1.3, 4);
+    Linear *q = &s.m.p.decoder.layer[s.config.decoder_layers - 1].encoder_attn.q_proj;
+    vec_scale(q->W, REAL_IS_DOUBLE ? (real)1e5 : (real)1e3, q->in * q->out);
+    step_model_free(&s.model);
+    step_model_init(&s.model, &s.m.p, &s.m.positions);
+    Batch b = searcher_sources(&s.config, 28);
+    static Hypothesis h[SEARCHER_SENTENCES];
+    BeamOptions options = searcher_options(5, 1, 1);
+    options.attention = true;
+    options.coverage_penalty = 0.2;
+    searcher_decode(h, &s, &b, &options);
+    int zeros = 0;
+    for (int i = 0; i < SEARCHER_SENTENCES; i++) {
+        assert_true(isfinite(h[i].score));
+        for (int j = 0; j < (h[i].count + 1) * h[i].source_length; j++) zeros += h[i].attention[j] == 0;
+    }
+    assert_true(zeros > 0);
+    searcher_free_all(h, SEARCHER_SENTENCES);
+    small_batch_free(&b);
+    searcher_free(&s);
+}
+
 int main(void) {
+    cpu_flush_denormals(); /* as the programs do */
     matmul_serial_blas();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probabilities_and_attention),
@@ -314,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_limited_search),
         cmocka_unit_test(test_ensemble),
         cmocka_unit_test(test_nothing_allowed),
+        cmocka_unit_test(test_coverage_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "decoding/shortlist.h"
 
@@ -142,17 +143,23 @@ static void test_tight_bounds(void **state) {
     memory_free(c);
 }
 
-/* Equal rows, rows of zeros, very large and very small ones. */
+/* Equal rows, rows of zeros, and logits from 1e-37, where products are taken for 0, up to 1e37. */
 static void test_odd_weights(void **state) {
     (void)state;
-    static const real factor[] = {0, 1, (real)1e-20, (real)1e15};
+    enum { IN = 16, DIFFERENT = 300 };
+    static const real of_W[] = {0, 1, (real)1e-18, (real)1e36}, of_h[] = {0, 1, (real)3e-20, (real)1e-10};
     Case *c = memory_alloc(1, sizeof *c, "test");
-    for (int f = 0; f < 4; f++)
-        for (int g = 0; g < 4; g++) {
-            case_init(c, 16, MOST_OUT, 7);
-            for (int v = MOST_OUT - 1; v > 0; v--) /* each from a row that is still as it was */
-                for (int i = 0; i < 16; i++) c->W[v * 16 + i] = c->W[(v % 300) * 16 + i] * factor[f];
-            for (int i = 0; i < ROWS * 16; i++) c->h[i] *= factor[g];
+    for (uint64_t seed = 0; seed < 10; seed++)
+        for (int k = 0; k < 16; k++) {
+            case_init(c, IN, MOST_OUT, 7 + seed);
+            real difference = seed % 2 == 0 ? 1 : (real)0.01;
+            for (int v = MOST_OUT - 1; v > 0; v--) /* each from rows that are still as they were */
+                for (int i = 0; i < IN; i++) {
+                    real w = difference * c->W[v % DIFFERENT * IN + i] + (1 - difference) * c->W[i];
+                    c->W[v * IN + i] = w * of_W[k / 4];
+                }
+            for (int i = 0; i < IN; i++) c->W[i] *= of_W[k / 4];
+            for (int i = 0; i < ROWS * IN; i++) c->h[i] *= of_h[k % 4];
             case_pack(c);
             check(c, 0);
             case_free(c);
@@ -160,22 +167,27 @@ static void test_odd_weights(void **state) {
     memory_free(c);
 }
 
-/* What is not a number has no bound, so it is computed; it hides no other class, and no other row. */
+/* What is not a number has no bound, so it is computed; it hides no class of other blocks, and no other row. */
 static void test_not_a_number(void **state) {
     (void)state;
+    enum { ODD_CLASS = 600, ODD_ROW = 2, IN = 16 };
     static const real odd[] = {(real)NAN, (real)INFINITY, -(real)INFINITY};
     Case *c = memory_alloc(1, sizeof *c, "test");
     for (int o = 0; o < 3; o++) {
-        case_init(c, 16, MOST_OUT, 11);
-        c->W[600 * 16 + 3] = odd[o];
-        c->h[2 * 16 + 5] = odd[o];
+        case_init(c, IN, MOST_OUT, 11);
+        c->W[ODD_CLASS * IN + 3] = odd[o];
+        c->h[ODD_ROW * IN + 5] = odd[o];
         case_pack(c);
         packed_linear_forward(c->exact, c->h, &c->packed, ROWS);
         Logits l = logits_new(ROWS, MOST_OUT, false, &c->arena);
         shortlist_logits(&l, c->h, &c->shortlist, &c->packed, ROWS, 0, &c->arena);
         for (int r = 0; r < ROWS; r++) {
-            real z = seen(&l, r, 600), exact = c->exact[r * MOST_OUT + 600];
-            assert_true(z == exact || (isnan(z) && isnan(exact)));
+            const real *exact = c->exact + r * MOST_OUT;
+            real z = seen(&l, r, ODD_CLASS);
+            int best = 0;
+            assert_true(z == exact[ODD_CLASS] || (isnan(z) && isnan(exact[ODD_CLASS])));
+            for (int v = 1; v < ODD_CLASS / LOGITS_BLOCK * LOGITS_BLOCK; v++) best = exact[v] > exact[best] ? v : best;
+            if (r != ODD_ROW) assert_true(seen(&l, r, best) == exact[best]);
         }
         case_free(c);
     }
@@ -206,6 +218,7 @@ static void test_byte_product(void **state) {
 }
 
 int main(void) {
+    cpu_flush_denormals(); /* as the programs do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_weights),
         cmocka_unit_test(test_leaves_out),

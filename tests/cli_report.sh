@@ -69,7 +69,11 @@ printf '%s' "$(grep '"kind":"valid"' "$work/run/metrics.jsonl" | head -n 2 | hea
 grep -qF '>\x3c<' "$work/curves.svg" || fail "the title is not text"
 sed 's/"nll":[0-9.]*/"nll":1e999/' "$work/one/metrics.jsonl" >"$work/endless.jsonl"
 expect 1 'no validation with nll and minutes in .*endless' scripts/curves.sh nll minutes title "run=$work/endless.jsonl"
-FROM=nan expect 2 'are numbers, not "nan"' scripts/curves.sh nll minutes title "run=$work/run/metrics.jsonl"
+printf '{"kind":"valid","update":%d,"epoch":1,"nll":1e20,"seconds":1}\n' 1 1 2 >"$work/large.jsonl" # the first is superseded
+scripts/curves.sh nll update "t" "$(printf 'one\nx')=$work/large.jsonl" "two=$work/run/metrics.jsonl" >"$work/curves.svg" || fail "no curves of large numbers"
+[ "$(grep 'stroke="#0a6ebd" stroke-width="2"' "$work/curves.svg" | grep -o '[ML][0-9.]* [0-9.]*' | wc -l)" -eq 2 ] || fail "a superseded line is drawn"
+grep -q '>two<' "$work/curves.svg" || fail "a label is lost"
+FROM=nan expect 2 'are numbers like .*, not "nan"' scripts/curves.sh nll minutes title "run=$work/run/metrics.jsonl"
 TO=-5 expect 1 'the axis would go from' scripts/curves.sh nll minutes title "run=$work/run/metrics.jsonl"
 expect 2 'no figure speed' scripts/curves.sh speed minutes title "run=$work/run/metrics.jsonl"
 
