@@ -60,8 +60,8 @@ void hypothesis_trace(Hypothesis *h, const StepCache *cache, int models, int cou
     }
 }
 
-static const double LEAST_COVERED =
-    1e-38; /* what attention of 0 counts as: it may be a smaller number that was flushed */
+/* What attention of 0 counts as: it may be a smaller number that was flushed. */
+static const double LEAST_COVERED = 1e-38;
 
 double hypothesis_coverage(const StepCache *cache, int models, int count, int slot) {
     int m = packed_length(&cache->source, step_sentence(cache, slot));
