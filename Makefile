@@ -138,7 +138,7 @@ TESTS_CLI = $(wildcard tests/cli_*.sh)
 test: tests
 	scripts/run_tests.sh $(BUILD) $(TEST_PROGRAMS) $(TESTS_CLI)
 test-long: tests
-	scripts/run_tests.sh $(BUILD) $(wildcard tests/long_*.sh)
+	scripts/run_tests.sh $(BUILD) tests/long_mutations.sh $(filter-out %_mutations.sh,$(wildcard tests/long_*.sh)) # the longest first
 
 # Training that is killed at random for half an hour; SOAK_MINUTES=3 for less.
 test-soak: tests
