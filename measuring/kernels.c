@@ -86,7 +86,7 @@ static void run_tile_short(Buffers *b) {
 static void run_tile_scores(Buffers *b) { tile_matmul(b->y, LONG, b->x, D, 1, b->z, LONG, 64, LONG, HEAD); }
 static void run_tile_mix(Buffers *b) { tile_matmul(b->y, D, b->x, LONG, 1, b->z, 3 * D, 64, HEAD, LONG); }
 static void run_tile_across(Buffers *b) { tile_matmul_add(b->y, D, b->x, 1, LONG, b->z, 3 * D, LONG, HEAD, 64); }
-static void run_sgemm(Buffers *b) { matmul_nt(b->y, b->x, b->z, N, N, N); }
+static void run_sgemm(Buffers *b) { matmul_blas(b->y, b->x, b->z, N, N, N); }
 
 static const struct {
     const char *name, *sizes;

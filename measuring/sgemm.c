@@ -27,7 +27,7 @@ double sgemm_probe_rate(const SgemmProbe *probe, int times) {
 #pragma omp parallel num_threads(probe->threads)
     {
         real *A = probe->matrices[omp_get_thread_num()];
-        for (int i = 0; i < times; i++) matmul_nt(A + 2 * size, A, A + size, n, n, n);
+        for (int i = 0; i < times; i++) matmul_blas(A + 2 * size, A, A + size, n, n, n);
     }
     return 2.0 * n * n * n * times * probe->threads / (clock_seconds() - start);
 }

@@ -1,4 +1,5 @@
-/* The three products behind every linear layer. Row-major, contiguous. The one place that calls BLAS.
+/* The three products behind every linear layer. Row-major, contiguous. The one place that calls BLAS,
+ * for wide layers; narrow ones go through model/product.h.
  *
  *   forward            Y  = X W'     matmul_nt
  *   input gradient     dX = dY W     matmul_nn, or matmul_nn_add where it is a sum
@@ -12,6 +13,9 @@ void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k);     
 void matmul_nn(real *C, const real *A, const real *B, int m, int n, int k);     /* C [m,n]  = A [m,k]  B [k,n]  */
 void matmul_nn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [m,k]  B [k,n]  */
 void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k); /* C [m,n] += A [k,m]' B [k,n]  */
+
+/* matmul_nt by BLAS, whatever the width: the yardstick. */
+void matmul_blas(real *C, const real *A, const real *B, int m, int n, int k);
 
 /* BLAS runs serially inside our lanes: called once by every program that computes. */
 void matmul_serial_blas(void);

@@ -1,0 +1,163 @@
+#include "model/product.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A tile has as many sums as fit in registers, beside a row of B and an element of A: 6 x 4 vectors of 32 registers with
+ * AVX-512, 6 x 2 of 16 without. */
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, TILE_VECTORS = 4 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, TILE_VECTORS = 2 };
+#else
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 2 };
+#endif
+enum {
+    LANES = VECTOR_BYTES / sizeof(real),
+    ROWS = 6,
+    COLS = TILE_VECTORS * LANES,
+    DEPTH = 128,            /* terms of a sum at a time: a panel of B lies in the first-level cache, */
+    COPIED_DEPTH = 96,      /* and beside it what a tile needs of a copied A, which is less dense */
+    STRIP_ROWS = 88 * ROWS, /* of A at a time, where it is copied: those lie in the second-level cache, and make an odd
+                               number of cache lines, so that neighbours in a column do not compete for places */
+};
+typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+#if REAL_IS_DOUBLE
+typedef int64_t Places __attribute__((vector_size(VECTOR_BYTES)));
+#else
+typedef int32_t Places __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+
+#define INLINE static inline __attribute__((always_inline)) /* with constant sizes the sums stay in registers */
+
+static inline Operand operand_from(Operand x, int row, int col) {
+    return (Operand){x.data + (ptrdiff_t)row * x.row + (ptrdiff_t)col * x.col, x.row, x.col};
+}
+
+/* rows (<= ROWS) by COLS of C; B is a packed panel. */
+INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
+    Vector sum[ROWS][TILE_VECTORS];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < TILE_VECTORS; j++) sum[i][j] = add ? *(Vector *)(C + i * ldc + j * LANES) : (Vector){0};
+    for (int l = 0; l < depth; l++) {
+        const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < TILE_VECTORS; j++)
+                sum[i][j] += A.data[i * (ptrdiff_t)A.row + l * (ptrdiff_t)A.col] * B_l[j];
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < TILE_VECTORS; j++) *(Vector *)(C + i * ldc + j * LANES) = sum[i][j];
+}
+
+INLINE void tile_of_rows(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
+    switch (rows) {
+    case 1:
+        tile(C, ldc, A, B, 1, depth, add);
+        break;
+    case 2:
+        tile(C, ldc, A, B, 2, depth, add);
+        break;
+    case 3:
+        tile(C, ldc, A, B, 3, depth, add);
+        break;
+    case 4:
+        tile(C, ldc, A, B, 4, depth, add);
+        break;
+    case 5:
+        tile(C, ldc, A, B, 5, depth, add);
+        break;
+    default:
+        tile(C, ldc, A, B, ROWS, depth, add);
+    }
+}
+
+/* m by cols of C. The columns that a panel is short of are computed beside C. */
+static void strip(real *C, int ldc, Operand A, const real *B, int m, int cols, int depth, bool add) {
+    real edge[ROWS * COLS];
+    for (int i = 0; i < m; i += ROWS) {
+        int rows = m - i < ROWS ? m - i : ROWS;
+        Operand A_i = operand_from(A, i, 0);
+        real *C_i = C + (ptrdiff_t)i * ldc;
+        if (cols == COLS) {
+            tile_of_rows(C_i, ldc, A_i, B, rows, depth, add);
+            continue;
+        }
+        tile_of_rows(edge, COLS, A_i, B, rows, depth, false);
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < cols; j++)
+                C_i[(ptrdiff_t)r * ldc + j] = edge[r * COLS + j] + (add ? C_i[(ptrdiff_t)r * ldc + j] : 0);
+    }
+}
+
+/* T [LANES, LANES] = X'. */
+static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdiff_t ldx) {
+#if defined(__GNUC__) && !defined(__clang__)
+    Vector row[LANES];
+    for (int i = 0; i < LANES; i++) row[i] = *(const Vector *)(X + i * ldx);
+#    pragma GCC unroll 4
+    for (int side = 1; side < LANES; side *= 2) { /* of each 2 x 2 blocks of this side, those off the diagonal swap */
+        Places upper, lower;
+        for (int e = 0; e < LANES; e++) {
+            upper[e] = e & side ? LANES + e - side : e;
+            lower[e] = e & side ? LANES + e : e + side;
+        }
+#    pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) {
+            if (i & side) continue;
+            Vector a = row[i], b = row[i + side];
+            row[i] = __builtin_shuffle(a, b, upper);
+            row[i + side] = __builtin_shuffle(a, b, lower);
+        }
+    }
+    for (int i = 0; i < LANES; i++) *(Vector *)(T + i * ldt) = row[i];
+#else
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++) T[j * ldt + i] = X[i * ldx + j];
+#endif
+}
+
+/* panel [depth, COLS] = cols columns of B, which are its rows in memory */
+static void transpose_panel(real *panel, Operand B, int depth, int cols) {
+    for (int j = 0; j < cols; j += LANES)
+        for (int l = 0; l < depth; l += LANES)
+            if (j + LANES <= cols && l + LANES <= depth)
+                transpose_block(panel + l * COLS + j, COLS, operand_from(B, l, j).data, B.col);
+            else
+                for (int c = j; c < cols && c < j + LANES; c++)
+                    for (int d = l; d < depth && d < l + LANES; d++) panel[d * COLS + c] = *operand_from(B, d, c).data;
+}
+
+/* panel [depth, COLS] = cols columns of B, and zeros */
+static void copy_panel(real *panel, Operand B, int depth, int cols) {
+    if (cols < COLS) memset(panel, 0, sizeof(real) * COLS * (size_t)depth);
+    if (B.col != 1) {
+        transpose_panel(panel, B, depth, cols);
+        return;
+    }
+    for (int l = 0; l < depth; l++) memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * (size_t)cols);
+}
+
+/* The rows of a transposed A, in columns that keep off each other's places in the cache. */
+static Operand copy_strip(real *copy, Operand A, int rows, int depth) {
+    for (int l = 0; l < depth; l++)
+        memcpy(copy + l * STRIP_ROWS, operand_from(A, 0, l).data, sizeof(real) * (size_t)rows);
+    return (Operand){copy, 1, STRIP_ROWS};
+}
+
+void product(real *C, Operand A, Operand B, int m, int n, int k, bool add) {
+    real panel[DEPTH * COLS] __attribute__((aligned(64))), copy[COPIED_DEPTH * STRIP_ROWS] __attribute__((aligned(64)));
+    bool copied = A.col != 1;
+    int most_rows = copied ? STRIP_ROWS : m, most_depth = copied ? COPIED_DEPTH : DEPTH;
+    for (int l = 0; l < k; l += most_depth)
+        for (int i = 0; i < m; i += most_rows) {
+            int depth = k - l < most_depth ? k - l : most_depth, rows = m - i < most_rows ? m - i : most_rows;
+            Operand A_il = operand_from(A, i, l);
+            if (copied) A_il = copy_strip(copy, A_il, rows, depth);
+            for (int j = 0; j < n; j += COLS) {
+                int cols = n - j < COLS ? n - j : COLS;
+                copy_panel(panel, operand_from(B, l, j), depth, cols);
+                strip(C + (ptrdiff_t)i * n + j, n, A_il, panel, rows, cols, depth, add || l > 0);
+            }
+        }
+}
