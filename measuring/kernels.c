@@ -86,6 +86,9 @@ static void run_tile_short(Buffers *b) {
 static void run_tile_scores(Buffers *b) { tile_matmul(b->y, LONG, b->x, D, 1, b->z, LONG, 64, LONG, HEAD); }
 static void run_tile_mix(Buffers *b) { tile_matmul(b->y, D, b->x, LONG, 1, b->z, 3 * D, 64, HEAD, LONG); }
 static void run_tile_across(Buffers *b) { tile_matmul_add(b->y, D, b->x, 1, LONG, b->z, 3 * D, LONG, HEAD, 64); }
+static void run_linear(Buffers *b) { matmul_nt(b->y, b->x, b->z, N, D, D); }
+static void run_linear_blas(Buffers *b) { matmul_blas(b->y, b->x, b->z, N, D, D); }
+static void run_linear_gradient(Buffers *b) { matmul_tn_add(b->y, b->x, b->z, D, D, N); }
 static void run_sgemm(Buffers *b) { matmul_blas(b->y, b->x, b->z, N, N, N); }
 
 static const struct {
@@ -112,6 +115,9 @@ static const struct {
     {"attention tile: Q K'", "64 x 512 x 32", run_tile_scores, 64.0 * LONG *HEAD},
     {"attention tile: A V", "64 x 32 x 512", run_tile_mix, 64.0 * LONG *HEAD},
     {"attention tile: A' dO", "512 x 32 x 64", run_tile_across, 64.0 * LONG *HEAD},
+    {"linear layer: X W'", "512 x 128 x 128", run_linear, (double)N *D *D},
+    {"the same by sgemm", "512 x 128 x 128", run_linear_blas, (double)N *D *D},
+    {"linear layer: dY' X", "128 x 128 x 512", run_linear_gradient, (double)N *D *D},
     {"sgemm, for comparison", "512 cubed", run_sgemm, (double)N *N *N},
 };
 
