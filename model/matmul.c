@@ -12,15 +12,12 @@
 #    define gemm cblas_sgemm
 #endif
 
-/* Weights of which a side is shorter than this go through our own product, if it has AVX-512. Above, and with narrower
- * vectors, BLAS is as fast or faster (docs/performance.md). */
+/* Our own product is faster with vectors of 64 bytes, at every width; BLAS with narrower ones (docs/performance.md). */
 #if defined(__AVX512F__)
-enum { BLAS_WIDTH = 512 };
+enum { OWN_PRODUCT = true };
 #else
-enum { BLAS_WIDTH = 0 };
+enum { OWN_PRODUCT = false };
 #endif
-
-static bool is_narrow(int rows, int cols) { return rows < BLAS_WIDTH || cols < BLAS_WIDTH; }
 
 void matmul_blas(real *C, const real *A, const real *B, int m, int n, int k) {
     gemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, 0, C, n);
@@ -28,7 +25,7 @@ void matmul_blas(real *C, const real *A, const real *B, int m, int n, int k) {
 
 void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k) {
     part_begin(PART_GEMM);
-    if (is_narrow(n, k))
+    if (OWN_PRODUCT)
         product(C, (Operand){A, k, 1}, (Operand){B, 1, k}, m, n, k, false);
     else
         matmul_blas(C, A, B, m, n, k);
@@ -37,7 +34,7 @@ void matmul_nt(real *C, const real *A, const real *B, int m, int n, int k) {
 
 static void nn(real *C, const real *A, const real *B, int m, int n, int k, bool add) {
     part_begin(PART_GEMM);
-    if (is_narrow(n, k))
+    if (OWN_PRODUCT)
         product(C, (Operand){A, k, 1}, (Operand){B, n, 1}, m, n, k, add);
     else
         gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, add, C, n);
@@ -49,7 +46,7 @@ void matmul_nn_add(real *C, const real *A, const real *B, int m, int n, int k) {
 
 void matmul_tn_add(real *C, const real *A, const real *B, int m, int n, int k) {
     part_begin(PART_GEMM);
-    if (is_narrow(m, n))
+    if (OWN_PRODUCT)
         product(C, (Operand){A, 1, m}, (Operand){B, n, 1}, m, n, k, true);
     else
         gemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, 1, C, n);

@@ -17,10 +17,12 @@ enum {
     LANES = VECTOR_BYTES / sizeof(real),
     ROWS = 6,
     COLS = TILE_VECTORS * LANES,
-    DEPTH = 128,            /* terms of a sum at a time: a panel of B lies in the first-level cache, */
-    COPIED_DEPTH = 96,      /* and beside it what a tile needs of a copied A, which is less dense */
-    STRIP_ROWS = 88 * ROWS, /* of A at a time, where it is copied: those lie in the second-level cache, and make an odd
-                               number of cache lines, so that neighbours in a column do not compete for places */
+    DEPTH = 512,            /* terms of a sum at a time: many, so that C is read and written seldom, */
+    COPIED_DEPTH = 128,     /* and fewer where A is copied, for its strip to lie in the second-level cache */
+    STRIP_ROWS = 88 * ROWS, /* of a copied A at a time */
+    SLIVER = COPIED_DEPTH * ROWS + LANES, /* ROWS of them; an odd number of cache lines, so that slivers do not compete
+                                             for places */
+    TERMS_TOGETHER = 32,                  /* of a sliver are copied, before those of the next one */
 };
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 #if REAL_IS_DOUBLE
@@ -35,11 +37,14 @@ static inline Operand operand_from(Operand x, int row, int col) {
     return (Operand){x.data + (ptrdiff_t)row * x.row + (ptrdiff_t)col * x.col, x.row, x.col};
 }
 
-/* rows (<= ROWS) by COLS of C; B is a packed panel. */
+/* rows (<= ROWS) by COLS of C; B is a packed panel. C is asked for ahead, and read at the end. */
 INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
     Vector sum[ROWS][TILE_VECTORS];
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < TILE_VECTORS; j++) sum[i][j] = add ? *(Vector *)(C + i * ldc + j * LANES) : (Vector){0};
+        for (int j = 0; j < TILE_VECTORS; j++) {
+            sum[i][j] = (Vector){0};
+            __builtin_prefetch(C + i * ldc + j * LANES, 1);
+        }
     for (int l = 0; l < depth; l++) {
         const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
         for (int i = 0; i < rows; i++)
@@ -47,7 +52,11 @@ INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int
                 sum[i][j] += A.data[i * (ptrdiff_t)A.row + l * (ptrdiff_t)A.col] * B_l[j];
     }
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < TILE_VECTORS; j++) *(Vector *)(C + i * ldc + j * LANES) = sum[i][j];
+        for (int j = 0; j < TILE_VECTORS; j++) {
+            Vector *C_ij = (Vector *)(C + i * ldc + j * LANES);
+            if (add) sum[i][j] += *C_ij;
+            *C_ij = sum[i][j];
+        }
 }
 
 INLINE void tile_of_rows(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
@@ -72,18 +81,26 @@ INLINE void tile_of_rows(real *C, ptrdiff_t ldc, Operand A, const real *B, int r
     }
 }
 
+/* A's rows as they lie, or a sliver: with constant distances. */
+static void tile_of_either(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
+    if (A.col == 1)
+        tile_of_rows(C, ldc, (Operand){A.data, A.row, 1}, B, rows, depth, add);
+    else
+        tile_of_rows(C, ldc, (Operand){A.data, 1, ROWS}, B, rows, depth, add);
+}
+
 /* m by cols of C. The columns that a panel is short of are computed beside C. */
 static void strip(real *C, int ldc, Operand A, const real *B, int m, int cols, int depth, bool add) {
     real edge[ROWS * COLS];
     for (int i = 0; i < m; i += ROWS) {
         int rows = m - i < ROWS ? m - i : ROWS;
-        Operand A_i = operand_from(A, i, 0);
+        Operand A_i = A.col == 1 ? operand_from(A, i, 0) : (Operand){A.data + i / ROWS * SLIVER, 1, ROWS};
         real *C_i = C + (ptrdiff_t)i * ldc;
         if (cols == COLS) {
-            tile_of_rows(C_i, ldc, A_i, B, rows, depth, add);
+            tile_of_either(C_i, ldc, A_i, B, rows, depth, add);
             continue;
         }
-        tile_of_rows(edge, COLS, A_i, B, rows, depth, false);
+        tile_of_either(edge, COLS, A_i, B, rows, depth, false);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < cols; j++)
                 C_i[(ptrdiff_t)r * ldc + j] = edge[r * COLS + j] + (add ? C_i[(ptrdiff_t)r * ldc + j] : 0);
@@ -131,22 +148,39 @@ static void transpose_panel(real *panel, Operand B, int depth, int cols) {
 /* panel [depth, COLS] = cols columns of B, and zeros */
 static void copy_panel(real *panel, Operand B, int depth, int cols) {
     if (cols < COLS) memset(panel, 0, sizeof(real) * COLS * (size_t)depth);
-    if (B.col != 1) {
+    if (B.col != 1)
         transpose_panel(panel, B, depth, cols);
-        return;
-    }
-    for (int l = 0; l < depth; l++) memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * (size_t)cols);
+    else if (cols < COLS)
+        for (int l = 0; l < depth; l++)
+            memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * (size_t)cols);
+    else
+        for (int l = 0; l < depth; l++) memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * COLS);
 }
 
-/* The rows of a transposed A, in columns that keep off each other's places in the cache. */
+/* terms (<= TERMS_TOGETHER) of a sliver [depth, ROWS] = rows of A. Where they are there, 8 of a column are copied, the
+ * last two of which the next column then overwrites: one instruction. */
+static void copy_sliver(real *sliver, Operand A, int rows, int terms) {
+    enum { WIDE = 8 };
+    if (rows >= WIDE)
+        for (int l = 0; l < terms; l++) memcpy(sliver + l * ROWS, operand_from(A, 0, l).data, sizeof(real) * WIDE);
+    else
+        for (int l = 0; l < terms; l++)
+            for (int i = 0; i < rows && i < ROWS; i++) sliver[l * ROWS + i] = *operand_from(A, i, l).data;
+}
+
+/* The rows of a transposed A in slivers, which lie SLIVER apart. */
 static Operand copy_strip(real *copy, Operand A, int rows, int depth) {
-    for (int l = 0; l < depth; l++)
-        memcpy(copy + l * STRIP_ROWS, operand_from(A, 0, l).data, sizeof(real) * (size_t)rows);
-    return (Operand){copy, 1, STRIP_ROWS};
+    for (int l = 0; l < depth; l += TERMS_TOGETHER)
+        for (int i = 0; i < rows; i += ROWS) {
+            int terms = depth - l < TERMS_TOGETHER ? depth - l : TERMS_TOGETHER;
+            copy_sliver(copy + i / ROWS * SLIVER + l * ROWS, operand_from(A, i, l), rows - i, terms);
+        }
+    return (Operand){copy, 1, ROWS};
 }
 
 void product(real *C, Operand A, Operand B, int m, int n, int k, bool add) {
-    real panel[DEPTH * COLS] __attribute__((aligned(64))), copy[COPIED_DEPTH * STRIP_ROWS] __attribute__((aligned(64)));
+    real panel[DEPTH * COLS] __attribute__((aligned(64))),
+        copy[STRIP_ROWS / ROWS * SLIVER] __attribute__((aligned(64)));
     bool copied = A.col != 1;
     int most_rows = copied ? STRIP_ROWS : m, most_depth = copied ? COPIED_DEPTH : DEPTH;
     for (int l = 0; l < k; l += most_depth)

@@ -1,8 +1,9 @@
 /* One product for all linear layers, where the compiler has vectors of 64 bytes.
  *
  * C (+)= A B by outer products in registers, after Goto and van de Geijn, "Anatomy of high-performance matrix
- * multiplication" (2008), for the sizes of layers: hundreds of rows and a width of hundreds. BLAS copies both operands into
- * an order of its own and clears C first, which at a width of 128 costs a quarter of the time of the multiplications. */
+ * multiplication" (2008), for the sizes of layers: hundreds of rows. BLAS copies both operands into an order of its own and
+ * clears C first, which costs a quarter of the time of the multiplications at a width of 128, and more than 10% of it at
+ * 512 (docs/performance.md). */
 #ifndef MODEL_PRODUCT_H
 #define MODEL_PRODUCT_H
 
@@ -17,7 +18,7 @@ typedef struct Operand {
 } Operand;
 
 /* C [m,n] = A [m,k] B [k,n], or C += A B. C has rows of n. Each element is summed over k in the same order, whatever m
- * and n. k = 0 leaves C as it is. Uses 240 KB of stack (float). */
+ * and n. k = 0 leaves C as it is. Uses 0.4 MB of stack (float). */
 void product(real *C, Operand A, Operand B, int m, int n, int k, bool add);
 
 #endif

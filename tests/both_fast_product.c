@@ -28,9 +28,7 @@ static TwinSum *twin_product(Arena *arena, const real *before, Operand A, Operan
 }
 
 /* Each orientation that layers use, and A' B' too; set and added. The row behind C stays what it was. */
-static void check_orientations(int m, int n, uint64_t seed, Arena *arena) {
-    Rng rng = {hash64(seed + 5)};
-    int k = twin_size(&rng, 300);
+static void check_product(int m, int n, int k, uint64_t seed, Arena *arena) {
     const real *a = twin_random(arena, cells(m, k), seed), *b = twin_random(arena, cells(k, n), seed + 1);
     for (int kind = 0; kind < 8; kind++) {
         Operand A = operand(a, m, k, kind & 1), B = operand(b, k, n, kind & 2);
@@ -43,18 +41,24 @@ static void check_orientations(int m, int n, uint64_t seed, Arena *arena) {
     }
 }
 
+static void check_orientations(int m, int n, uint64_t seed, Arena *arena) {
+    Rng rng = {hash64(seed + 5)};
+    check_product(m, n, twin_size(&rng, 300), seed, arena);
+}
+
 static void test_orientations(void **state) {
     (void)state;
     twin_for_shapes(check_orientations, 60, 70, 200);
 }
 
-/* Above every block: 528 rows of a copied A, 128 terms, 64 columns. */
+/* Above every block: 528 rows of a copied A and 128 terms of it, 512 of one that lies, 64 columns. */
 static void test_blocks(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, "test");
-    check_orientations(1100, 67, 3, &arena);
-    check_orientations(529, 193, 4, &arena);
+    check_product(1100, 67, 130, 3, &arena);
+    check_product(529, 193, 257, 4, &arena);
+    check_product(7, 65, 1030, 5, &arena);
     arena_free(&arena);
 }
 
@@ -87,7 +91,7 @@ static void test_nothing(void **state) {
     assert_true(C[0] == TWIN_UNTOUCHED && C[1] == TWIN_UNTOUCHED);
 }
 
-/* The four products of layers, below and above the width from which BLAS computes them. */
+/* The four products of layers, and the one of BLAS. */
 static void check_layers(int m, int width, uint64_t seed, Arena *arena) {
     const real *wide = twin_random(arena, cells(width, width), seed),
                *rows = twin_random(arena, cells(m, width), seed + 1);
