@@ -2,7 +2,7 @@
 # make test       all fast tests; make test-long runs the others: mutations, kills, failing writes, whole trainings
 # make test-soak  half an hour of kills on Multi30k; SOAK_MINUTES, SOAK_TEXT
 # make test-browser    the pages in a real Chromium
-# make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: asan and ubsan at once
+# make asan ubsan tsan debug    all tests under a sanitizer, or with arenas filled with NaN; sanitize: all of these but tsan
 # make fuzz       each fuzz target for a minute (clang-14; FUZZ_SECONDS=10 for less)
 # make vectorised which inner loops gcc vectorises under these flags, and with which vectors
 # make lint       format, layering, documentation that names code, the numbers of the course
@@ -157,7 +157,7 @@ ubsan:
 # Without test_learning: its hundred seconds are arithmetic of which test_training and the scripts do some, too.
 sanitize:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/sanitize TESTS_FLOAT="$(filter-out tests/test_learning,$(TESTS_FLOAT))" \
-	    EXTRA="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+	    EXTRA="-DTANDEM_DEBUG -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 # Only what runs threads: the rest is serial, and twenty times slower under this sanitizer.
 tsan:
 	OMP_TOOL_LIBRARIES=libarcher.so TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
