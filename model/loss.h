@@ -12,8 +12,8 @@
 #include "base/real.h"
 #include "model/linear.h"
 
-/* Most rows, and classes, taken together: [352,320] floats are half a megabyte, which the second-level cache holds. A row of
- * a block is 20 cache lines long: with a power of two, the rows would compete for the same few places of the cache. */
+/* Most rows, and classes, taken together: [352,320] floats are half a megabyte, which the second-level cache holds beside
+ * the panels of the products (model/product.c). 320 classes are five of those panels. */
 enum { LOSS_CHUNK_ROWS = 352, LOSS_BLOCK = 320 };
 
 /* Sums over target tokens, in nats. Kept per piece and added in order. */

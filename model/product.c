@@ -17,12 +17,15 @@ enum {
     LANES = VECTOR_BYTES / sizeof(real),
     ROWS = 6,
     COLS = TILE_VECTORS * LANES,
-    DEPTH = 512,            /* terms of a sum at a time: many, so that C is read and written seldom, */
-    COPIED_DEPTH = 128,     /* and fewer where A is copied, for its strip to lie in the second-level cache */
+    DEPTH = 512,        /* terms of a sum at a time: many, so that C is read and written seldom; a panel of B lies in
+                               the second-level cache, */
+    COPIED_DEPTH = 128, /* and fewer where a strip of A is copied, for that to lie there too */
     STRIP_ROWS = 88 * ROWS, /* of a copied A at a time */
-    SLIVER = COPIED_DEPTH * ROWS + LANES, /* ROWS of them; an odd number of cache lines, so that slivers do not compete
-                                             for places */
-    TERMS_TOGETHER = 32,                  /* of a sliver are copied, before those of the next one */
+    SLIVER =
+        COPIED_DEPTH * ROWS + 64 / sizeof(real), /* ROWS of them, and one more cache line: it makes their number odd,
+        so that slivers do not compete for places, and takes what copy_sliver writes too much */
+    TERMS_TOGETHER =
+        32, /* of a sliver are copied, before those of the next one, whose columns of A share cache lines */
 };
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 #if REAL_IS_DOUBLE
@@ -153,12 +156,12 @@ static void copy_panel(real *panel, Operand B, int depth, int cols) {
     else if (cols < COLS)
         for (int l = 0; l < depth; l++)
             memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * (size_t)cols);
-    else
+    else /* a constant length: copied inline */
         for (int l = 0; l < depth; l++) memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * COLS);
 }
 
-/* terms (<= TERMS_TOGETHER) of a sliver [depth, ROWS] = rows of A. Where they are there, 8 of a column are copied, the
- * last two of which the next column then overwrites: one instruction. */
+/* terms (<= TERMS_TOGETHER) of a sliver [depth, ROWS] = rows of A. Where they are there, 8 of a column are copied, a whole
+ * vector, of which the next column overwrites the last two; those of the last column fall behind the sliver. */
 static void copy_sliver(real *sliver, Operand A, int rows, int terms) {
     enum { WIDE = 8 };
     if (rows >= WIDE)
@@ -181,7 +184,7 @@ static Operand copy_strip(real *copy, Operand A, int rows, int depth) {
 void product(real *C, Operand A, Operand B, int m, int n, int k, bool add) {
     real panel[DEPTH * COLS] __attribute__((aligned(64))),
         copy[STRIP_ROWS / ROWS * SLIVER] __attribute__((aligned(64)));
-    bool copied = A.col != 1;
+    bool copied = A.row == 1;
     int most_rows = copied ? STRIP_ROWS : m, most_depth = copied ? COPIED_DEPTH : DEPTH;
     for (int l = 0; l < k; l += most_depth)
         for (int i = 0; i < m; i += most_rows) {

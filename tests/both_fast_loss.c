@@ -101,7 +101,7 @@ static Case case_of(int N, int D, int V, double smoothing, uint64_t seed, Arena 
 
 static void test_random_shapes(void **state) {
     (void)state;
-    static const int classes[] = {1, 2, 13, 16, 511, 512, 513, 1024, 1031, 1700};
+    static const int classes[] = {1, 2, 13, 16, LOSS_BLOCK - 1, LOSS_BLOCK, LOSS_BLOCK + 1, 2 * LOSS_BLOCK, 1031, 1700};
     Arena arena;
     Rng rng = {hash64(1)};
     arena_init(&arena, "test");
