@@ -40,13 +40,14 @@ static inline Operand operand_from(Operand x, int row, int col) {
     return (Operand){x.data + (ptrdiff_t)row * x.row + (ptrdiff_t)col * x.col, x.row, x.col};
 }
 
-/* rows (<= ROWS) by COLS of C; B is a packed panel. C is asked for ahead, and read at the end. */
+/* rows (<= ROWS) by COLS of C; B is a packed panel. C is read at the end: where A lies in slivers, it is the gradient of
+ * weights, far away, and asked for ahead. */
 INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int depth, bool add) {
     Vector sum[ROWS][TILE_VECTORS];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < TILE_VECTORS; j++) {
             sum[i][j] = (Vector){0};
-            __builtin_prefetch(C + i * ldc + j * LANES, 1);
+            if (A.col != 1) __builtin_prefetch(C + i * ldc + j * LANES, 1);
         }
     for (int l = 0; l < depth; l++) {
         const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
