@@ -154,7 +154,7 @@ asan:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/asan EXTRA="-O1 -fsanitize=address -fno-omit-frame-pointer"
 ubsan:
 	$(MAKE) test BUILD=build/ubsan EXTRA="-O1 -fsanitize=undefined -fno-sanitize-recover=all"
-# Without test_learning: its hundred seconds are arithmetic of which test_training and the scripts do some, too.
+# Without test_learning, minutes of arithmetic: make debug runs it with the NaNs, and test_training does some of the same here.
 sanitize:
 	ASAN_OPTIONS=detect_leaks=1 $(MAKE) test BUILD=build/sanitize TESTS_FLOAT="$(filter-out tests/test_learning,$(TESTS_FLOAT))" \
 	    EXTRA="-DTANDEM_DEBUG -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"

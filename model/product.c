@@ -17,15 +17,16 @@ enum {
     LANES = VECTOR_BYTES / sizeof(real),
     ROWS = 6,
     COLS = TILE_VECTORS * LANES,
-    DEPTH = 512,        /* terms of a sum at a time: many, so that C is read and written seldom; a panel of B lies in
-                               the second-level cache, */
-    COPIED_DEPTH = 128, /* and fewer where a strip of A is copied, for that to lie there too */
-    STRIP_ROWS = 88 * ROWS, /* of a copied A at a time */
-    SLIVER =
-        COPIED_DEPTH * ROWS + 64 / sizeof(real), /* ROWS of them, and one more cache line: it makes their number odd,
-        so that slivers do not compete for places, and takes what copy_sliver writes too much */
-    TERMS_TOGETHER =
-        32, /* of a sliver are copied, before those of the next one, whose columns of A share cache lines */
+    /* Terms of a sum at a time: many, so that C is read and written seldom. A panel of B then lies in the second-level
+     * cache; where a strip of A is copied, fewer, for that to lie there too. */
+    DEPTH = 512,
+    COPIED_DEPTH = 128,
+    STRIP_ROWS = 88 * ROWS,
+    /* ROWS of a strip, and one more cache line: it makes their number odd, so that slivers do not compete for places, and
+     * takes what copy_sliver writes too much. */
+    SLIVER = COPIED_DEPTH * ROWS + 64 / sizeof(real),
+    /* Terms copied of a sliver before those of the next one: the columns of A of both share cache lines. */
+    TERMS_TOGETHER = 32,
 };
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 #if REAL_IS_DOUBLE

@@ -2,8 +2,7 @@
  *
  * C (+)= A B by outer products in registers, after Goto and van de Geijn, "Anatomy of high-performance matrix
  * multiplication" (2008), for the sizes of layers: hundreds of rows. BLAS copies both operands into an order of its own and
- * clears C first, which costs a quarter of the time of the multiplications at a width of 128, and more than 10% of it at
- * 512 (docs/performance.md). */
+ * clears C first, which at a width of 128 costs a quarter of the time of the multiplications (docs/performance.md). */
 #ifndef MODEL_PRODUCT_H
 #define MODEL_PRODUCT_H
 
