@@ -1,7 +1,6 @@
 #include "model/product.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* A tile has as many sums as fit in registers, beside a row of B and an element of A: 6 x 4 vectors of 32 registers with
@@ -18,22 +17,21 @@ enum {
     ROWS = 6,
     COLS = TILE_VECTORS * LANES,
     /* Terms of a sum at a time: many, so that C is read and written seldom. A panel of B then lies in the second-level
-     * cache; where a strip of A is copied, fewer, for that to lie there too. */
+     * cache; where a strip of A is copied, fewer, for that to lie there too, and fewer still where the columns of C are
+     * too few to repay a long one. */
     DEPTH = 512,
-    COPIED_DEPTH = 128,
+    COPIED_DEPTH = 352,
+    FEW_COLS = 512,
+    DEPTH_OF_FEW = 128,
     STRIP_ROWS = 88 * ROWS,
     /* ROWS of a strip, and one more cache line: it makes their number odd, so that slivers do not compete for places, and
      * takes what copy_sliver writes too much. */
     SLIVER = COPIED_DEPTH * ROWS + 64 / sizeof(real),
     /* Terms copied of a sliver before those of the next one: the columns of A of both share cache lines. */
     TERMS_TOGETHER = 32,
+    ROWS_AHEAD = 16, /* of a panel, asked for before they are copied */
 };
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
-#if REAL_IS_DOUBLE
-typedef int64_t Places __attribute__((vector_size(VECTOR_BYTES)));
-#else
-typedef int32_t Places __attribute__((vector_size(VECTOR_BYTES)));
-#endif
 
 #define INLINE static inline __attribute__((always_inline)) /* with constant sizes the sums stay in registers */
 
@@ -50,6 +48,7 @@ INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int
             sum[i][j] = (Vector){0};
             if (A.col != 1) __builtin_prefetch(C + i * ldc + j * LANES, 1);
         }
+#pragma GCC unroll 4
     for (int l = 0; l < depth; l++) {
         const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
         for (int i = 0; i < rows; i++)
@@ -113,31 +112,46 @@ static void strip(real *C, int ldc, Operand A, const real *B, int m, int cols, i
 }
 
 /* T [LANES, LANES] = X'. */
+#if defined(__AVX512F__) && !REAL_IS_DOUBLE && defined(__has_builtin)
+#    if __has_builtin(__builtin_shufflevector)
+#        define BY_QUARTERS 1
+#    endif
+#endif
+#ifdef BY_QUARTERS
+typedef real Quarter __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+
+/* Quarters that lie a distance apart, side by side: loads put them there, at no cost in shuffles. */
+static inline Vector four_quarters(const real *X, ptrdiff_t distance) {
+    const Quarter *a = (const Quarter *)X, *b = (const Quarter *)(X + distance),
+                  *c = (const Quarter *)(X + 2 * distance), *d = (const Quarter *)(X + 3 * distance);
+    return __builtin_shufflevector(__builtin_shufflevector(*a, *b, 0, 1, 2, 3, 4, 5, 6, 7),
+                                   __builtin_shufflevector(*c, *d, 0, 1, 2, 3, 4, 5, 6, 7), 0, 1, 2, 3, 4, 5, 6, 7, 8,
+                                   9, 10, 11, 12, 13, 14, 15);
+}
+
+/* In each quarter the elements i, j, k, l of x and, from 16 on, y. */
+#    define IN_QUARTERS(x, y, i, j, k, l)                                                                         \
+        __builtin_shufflevector(x, y, i, j, k, l, i + 4, j + 4, k + 4, l + 4, i + 8, j + 8, k + 8, l + 8, i + 12, \
+                                j + 12, k + 12, l + 12)
+
 static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdiff_t ldx) {
-#if defined(__GNUC__) && !defined(__clang__)
-    Vector row[LANES];
-    for (int i = 0; i < LANES; i++) row[i] = *(const Vector *)(X + i * ldx);
-#    pragma GCC unroll 4
-    for (int side = 1; side < LANES; side *= 2) { /* of each 2 x 2 blocks of this side, those off the diagonal swap */
-        Places upper, lower;
-        for (int e = 0; e < LANES; e++) {
-            upper[e] = e & side ? LANES + e - side : e;
-            lower[e] = e & side ? LANES + e : e + side;
-        }
-#    pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++) {
-            if (i & side) continue;
-            Vector a = row[i], b = row[i + side];
-            row[i] = __builtin_shuffle(a, b, upper);
-            row[i + side] = __builtin_shuffle(a, b, lower);
-        }
+    for (int q = 0; q < LANES; q += 4) { /* 4 x 4 blocks of columns q to q + 3, those of four groups of rows at once */
+        Vector a = four_quarters(X + q, 4 * ldx), b = four_quarters(X + ldx + q, 4 * ldx),
+               c = four_quarters(X + 2 * ldx + q, 4 * ldx), d = four_quarters(X + 3 * ldx + q, 4 * ldx);
+        Vector ab_01 = IN_QUARTERS(a, b, 0, 16, 1, 17), ab_23 = IN_QUARTERS(a, b, 2, 18, 3, 19);
+        Vector cd_01 = IN_QUARTERS(c, d, 0, 16, 1, 17), cd_23 = IN_QUARTERS(c, d, 2, 18, 3, 19);
+        *(Vector *)(T + q * ldt) = IN_QUARTERS(ab_01, cd_01, 0, 1, 16, 17);
+        *(Vector *)(T + (q + 1) * ldt) = IN_QUARTERS(ab_01, cd_01, 2, 3, 18, 19);
+        *(Vector *)(T + (q + 2) * ldt) = IN_QUARTERS(ab_23, cd_23, 0, 1, 16, 17);
+        *(Vector *)(T + (q + 3) * ldt) = IN_QUARTERS(ab_23, cd_23, 2, 3, 18, 19);
     }
-    for (int i = 0; i < LANES; i++) *(Vector *)(T + i * ldt) = row[i];
+}
 #else
+static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdiff_t ldx) {
     for (int i = 0; i < LANES; i++)
         for (int j = 0; j < LANES; j++) T[j * ldt + i] = X[i * ldx + j];
-#endif
 }
+#endif
 
 /* panel [depth, COLS] = cols columns of B, which are its rows in memory */
 static void transpose_panel(real *panel, Operand B, int depth, int cols) {
@@ -159,7 +173,12 @@ static void copy_panel(real *panel, Operand B, int depth, int cols) {
         for (int l = 0; l < depth; l++)
             memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * (size_t)cols);
     else /* a constant length: copied inline */
-        for (int l = 0; l < depth; l++) memcpy(panel + l * COLS, operand_from(B, l, 0).data, sizeof(real) * COLS);
+        for (int l = 0; l < depth; l++) {
+            const real *B_l = operand_from(B, l, 0).data;
+            for (int j = 0; j < COLS && l + ROWS_AHEAD < depth; j += LANES)
+                __builtin_prefetch(B_l + (ptrdiff_t)ROWS_AHEAD * B.row + j);
+            memcpy(panel + l * COLS, B_l, sizeof(real) * COLS);
+        }
 }
 
 /* terms (<= TERMS_TOGETHER) of a sliver [depth, ROWS] = rows of A. Where they are there, 8 of a column are copied, a whole
@@ -187,7 +206,7 @@ void product(real *C, Operand A, Operand B, int m, int n, int k, bool add) {
     real panel[DEPTH * COLS] __attribute__((aligned(64))),
         copy[STRIP_ROWS / ROWS * SLIVER] __attribute__((aligned(64)));
     bool copied = A.row == 1;
-    int most_rows = copied ? STRIP_ROWS : m, most_depth = copied ? COPIED_DEPTH : DEPTH;
+    int most_rows = copied ? STRIP_ROWS : m, most_depth = !copied ? DEPTH : n < FEW_COLS ? DEPTH_OF_FEW : COPIED_DEPTH;
     for (int l = 0; l < k; l += most_depth)
         for (int i = 0; i < m; i += most_rows) {
             int depth = k - l < most_depth ? k - l : most_depth, rows = m - i < most_rows ? m - i : most_rows;

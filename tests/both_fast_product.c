@@ -37,21 +37,24 @@ static real *exact_copy(const real *x, size_t count) {
     return memcpy(copy, x, count * sizeof *copy);
 }
 
-/* Each orientation that layers use, and A' B' too; set and added. The row behind C stays what it was. */
-static void check_product(int m, int n, int k, uint64_t seed, Arena *arena) {
+/* Kind: 1, A is transposed; 2, B is; 4, added to what C was. The row behind C stays what it was. */
+static void check_kind(int m, int n, int k, int kind, uint64_t seed, Arena *arena) {
     real *a = exact_copy(twin_random(arena, cells(m, k), seed), cells(m, k));
     real *b = exact_copy(twin_random(arena, cells(k, n), seed + 1), cells(k, n));
-    for (int kind = 0; kind < 8; kind++) {
-        Operand A = operand(a, m, k, kind & 1), B = operand(b, k, n, kind & 2);
-        bool add = kind & 4;
-        real *C = add ? twin_random(arena, cells(m, n), seed + 2) : twin_output(arena, cells(m, n));
-        TwinSum *expected = twin_product(arena, add ? C : NULL, A, B, m, n, k);
-        product(C, A, B, m, n, k, add);
-        assert_sums(C, expected, cells(m, n), 4 + k);
-        assert_true(C[cells(m, n)] == TWIN_UNTOUCHED);
-    }
+    Operand A = operand(a, m, k, kind & 1), B = operand(b, k, n, kind & 2);
+    bool add = kind & 4;
+    real *C = add ? twin_random(arena, cells(m, n), seed + 2) : twin_output(arena, cells(m, n));
+    TwinSum *expected = twin_product(arena, add ? C : NULL, A, B, m, n, k);
+    product(C, A, B, m, n, k, add);
+    assert_sums(C, expected, cells(m, n), 4 + k);
+    assert_true(C[cells(m, n)] == TWIN_UNTOUCHED);
     free(a);
     free(b);
+}
+
+/* Each orientation that layers use, and A' B' too. */
+static void check_product(int m, int n, int k, uint64_t seed, Arena *arena) {
+    for (int kind = 0; kind < 8; kind++) check_kind(m, n, k, kind, seed, arena);
 }
 
 static void check_orientations(int m, int n, uint64_t seed, Arena *arena) {
@@ -64,7 +67,7 @@ static void test_orientations(void **state) {
     twin_for_shapes(check_orientations, 60, 70, 200);
 }
 
-/* Above every block: 528 rows of a copied A and 128 terms of it, 512 of one that lies, 64 columns. */
+/* Above every block: 528 rows of a copied A, 352 terms of it (128 below 512 columns), 512 of one that lies, 64 columns. */
 static void test_blocks(void **state) {
     (void)state;
     Arena arena;
@@ -72,6 +75,8 @@ static void test_blocks(void **state) {
     check_product(1100, 67, 130, 3, &arena);
     check_product(529, 193, 257, 4, &arena);
     check_product(7, 65, 1030, 5, &arena);
+    check_product(13, 513, 705, 6, &arena);
+    check_kind(529, 512, 353, 1, 7, &arena);
     arena_free(&arena);
 }
 
@@ -105,6 +110,7 @@ static void test_rows_alone(void **state) {
     Arena arena;
     arena_init(&arena, "test");
     check_alone(7, 66, 1030, 8, &arena);
+    check_alone(3, 513, 705, 9, &arena);
     arena_free(&arena);
 }
 
