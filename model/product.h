@@ -17,7 +17,7 @@ typedef struct Operand {
 } Operand;
 
 /* C [m,n] = A [m,k] B [k,n], or C += A B. C has rows of n. Each element is summed over k in the same order, whatever m
- * and n. k = 0 leaves C as it is. Uses 0.4 MB of stack (float). */
+ * and n. k = 0 leaves C as it is. Uses 0.9 MB of stack. */
 void product(real *C, Operand A, Operand B, int m, int n, int k, bool add);
 
 #endif
