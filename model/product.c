@@ -16,20 +16,20 @@ enum {
     LANES = VECTOR_BYTES / sizeof(real),
     ROWS = 6,
     COLS = TILE_VECTORS * LANES,
-    /* Terms of a sum at a time: many, so that C is read and written seldom. A panel of B then lies in the second-level
-     * cache; where a strip of A is copied, fewer, for that to lie there too, and fewer still where the columns of C are
-     * too few to repay a long one. */
+    /* Terms of a sum at a time, so many that C is read and written seldom. A panel of B then lies in the second-level
+     * cache. So does a strip of a transposed A, once it is copied: hence fewer. Where C has few columns, few panels follow
+     * that read the strip again, and a short one is faster. */
     DEPTH = 512,
     COPIED_DEPTH = 352,
     FEW_COLS = 512,
     DEPTH_OF_FEW = 128,
     STRIP_ROWS = 88 * ROWS,
-    /* ROWS of a strip, and one more cache line: it makes their number odd, so that slivers do not compete for places, and
-     * takes what copy_sliver writes too much. */
+    /* From one sliver to the next. One more cache line makes the number of lines odd, so that slivers do not compete for
+     * places, and takes what copy_sliver writes too much. */
     SLIVER = COPIED_DEPTH * ROWS + 64 / sizeof(real),
     /* Terms copied of a sliver before those of the next one: the columns of A of both share cache lines. */
     TERMS_TOGETHER = 32,
-    ROWS_AHEAD = 16, /* of a panel, asked for before they are copied */
+    TERMS_AHEAD = 16, /* of a panel, asked for before they are copied */
 };
 typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
@@ -48,7 +48,7 @@ INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int
             sum[i][j] = (Vector){0};
             if (A.col != 1) __builtin_prefetch(C + i * ldc + j * LANES, 1);
         }
-#pragma GCC unroll 4
+#pragma GCC unroll 4 /* the loop's own operations cost where another thread shares the core */
     for (int l = 0; l < depth; l++) {
         const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
         for (int i = 0; i < rows; i++)
@@ -111,7 +111,6 @@ static void strip(real *C, int ldc, Operand A, const real *B, int m, int cols, i
     }
 }
 
-/* T [LANES, LANES] = X'. */
 #if defined(__AVX512F__) && !REAL_IS_DOUBLE && defined(__has_builtin)
 #    if __has_builtin(__builtin_shufflevector)
 #        define BY_QUARTERS 1
@@ -120,7 +119,7 @@ static void strip(real *C, int ldc, Operand A, const real *B, int m, int cols, i
 #ifdef BY_QUARTERS
 typedef real Quarter __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
 
-/* Quarters that lie a distance apart, side by side: loads put them there, at no cost in shuffles. */
+/* Four quarters of a vector that lie a distance apart, side by side. */
 static inline Vector four_quarters(const real *X, ptrdiff_t distance) {
     const Quarter *a = (const Quarter *)X, *b = (const Quarter *)(X + distance),
                   *c = (const Quarter *)(X + 2 * distance), *d = (const Quarter *)(X + 3 * distance);
@@ -129,11 +128,12 @@ static inline Vector four_quarters(const real *X, ptrdiff_t distance) {
                                    9, 10, 11, 12, 13, 14, 15);
 }
 
-/* In each quarter the elements i, j, k, l of x and, from 16 on, y. */
+/* Of each quarter four elements. i, j, k, l name those of the first one: 0 to 3 are x's, 16 to 19 y's. */
 #    define IN_QUARTERS(x, y, i, j, k, l)                                                                         \
         __builtin_shufflevector(x, y, i, j, k, l, i + 4, j + 4, k + 4, l + 4, i + 8, j + 8, k + 8, l + 8, i + 12, \
                                 j + 12, k + 12, l + 12)
 
+/* T [16, 16] = X'. Quarters go to their places first, then the 4 x 4 blocks are turned. */
 static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdiff_t ldx) {
     for (int q = 0; q < LANES; q += 4) { /* 4 x 4 blocks of columns q to q + 3, those of four groups of rows at once */
         Vector a = four_quarters(X + q, 4 * ldx), b = four_quarters(X + ldx + q, 4 * ldx),
@@ -147,6 +147,7 @@ static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdif
     }
 }
 #else
+/* T [LANES, LANES] = X'. */
 static inline void transpose_block(real *T, ptrdiff_t ldt, const real *X, ptrdiff_t ldx) {
     for (int i = 0; i < LANES; i++)
         for (int j = 0; j < LANES; j++) T[j * ldt + i] = X[i * ldx + j];
@@ -175,8 +176,8 @@ static void copy_panel(real *panel, Operand B, int depth, int cols) {
     else /* a constant length: copied inline */
         for (int l = 0; l < depth; l++) {
             const real *B_l = operand_from(B, l, 0).data;
-            for (int j = 0; j < COLS && l + ROWS_AHEAD < depth; j += LANES)
-                __builtin_prefetch(B_l + (ptrdiff_t)ROWS_AHEAD * B.row + j);
+            if (l + TERMS_AHEAD < depth)
+                for (int j = 0; j < COLS; j += LANES) __builtin_prefetch(B_l + (ptrdiff_t)TERMS_AHEAD * B.row + j);
             memcpy(panel + l * COLS, B_l, sizeof(real) * COLS);
         }
 }

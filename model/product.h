@@ -16,8 +16,9 @@ typedef struct Operand {
     int row, col;
 } Operand;
 
-/* C [m,n] = A [m,k] B [k,n], or C += A B. C has rows of n. Each element is summed over k in the same order, whatever m
- * and n. k = 0 leaves C as it is. Uses 0.9 MB of stack. */
+/* C [m,n] = A [m,k] B [k,n], or C += A B. C has rows of n. The order in which an element is summed over k depends on k,
+ * and where A is transposed on n, never on m: what a row becomes does not depend on the rows beside it. k = 0 leaves C as
+ * it is. Uses 0.9 MB of stack (double: 1.6). */
 void product(real *C, Operand A, Operand B, int m, int n, int k, bool add);
 
 #endif
