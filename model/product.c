@@ -48,7 +48,7 @@ INLINE void tile(real *C, ptrdiff_t ldc, Operand A, const real *B, int rows, int
             sum[i][j] = (Vector){0};
             if (A.col != 1) __builtin_prefetch(C + i * ldc + j * LANES, 1);
         }
-#pragma GCC unroll 4 /* the loop's own operations cost where another thread shares the core */
+#pragma GCC unroll 4 /* fewer operations of the loop's own: they cost on a busy machine */
     for (int l = 0; l < depth; l++) {
         const Vector *B_l = (const Vector *)(B + (ptrdiff_t)l * COLS);
         for (int i = 0; i < rows; i++)

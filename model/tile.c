@@ -17,7 +17,7 @@ enum { TILE_ROWS = 4 };
 static inline __attribute__((always_inline)) void tile(real *C, int ldc, const real *A, int a_row, int a_col,
                                                        const real *B, int ldb, int rows, int cols, int k, bool add) {
     real sum[8][TILE_WIDE] = {{0}};
-#pragma GCC unroll 2 /* the loop's own operations are a fifth of a narrow tile's */
+#pragma GCC unroll 2 /* fewer operations of the loop's own */
     for (int l = 0; l < k; l++) {
         const real *B_l = B + (ptrdiff_t)l * ldb;
         for (int i = 0; i < rows; i++) {
